@@ -1,0 +1,289 @@
+"""Every error that Predicast raises on purpose, in one tree.
+
+::
+
+    PredicastError
+    ├── ModelError (also a ValueError)
+    │   ├── InvalidValueError          attribute, value
+    │   ├── InvalidIntervalError       attribute
+    │   ├── InvalidEventError          attribute
+    │   └── InvalidConstraintError     attribute, operator
+    ├── LanguageError (also a ValueError)
+    │   ├── ParseError                 text, line, column, hint
+    │   │   ├── UnknownFunctionError   name, suggestion
+    │   │   └── UnsupportedSyntaxError
+    │   └── JsonFormError              path
+    ├── LimitError (also a ValueError) limit, actual
+    │   ├── TextTooLongError
+    │   ├── NestingTooDeepError
+    │   └── TooManyClausesError
+    ├── EngineError
+    │   ├── InvalidIdError             id
+    │   ├── DuplicateIdError           id
+    │   ├── UnknownIdError             id, suggestion (also a KeyError)
+    │   ├── UnknownMatcherError        name, suggestion
+    │   └── UnsupportedByMatcherError  matcher, constraint
+    ├── SnapshotError                  path
+    │   ├── DamagedSnapshotError
+    │   └── SnapshotVersionError       version
+    ├── PipelineError
+    │   ├── UnknownColumnError         column, suggestion
+    │   ├── UnsupportedColumnError     column, type
+    │   ├── InvalidSubscriptionsError  invalid
+    │   └── JavaNotFoundError
+    └── InputFileError                 path, line
+
+A message says what was wrong, where, and what would be right. The same facts are fields, so that
+a program need not read prose; a field that does not apply is ``None``. A call that raises one of
+these has changed nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Iterable
+from typing import Any
+
+__all__ = [
+    "DamagedSnapshotError",
+    "DuplicateIdError",
+    "EngineError",
+    "InputFileError",
+    "InvalidConstraintError",
+    "InvalidEventError",
+    "InvalidIdError",
+    "InvalidIntervalError",
+    "InvalidSubscriptionsError",
+    "InvalidValueError",
+    "JavaNotFoundError",
+    "JsonFormError",
+    "LanguageError",
+    "LimitError",
+    "ModelError",
+    "NestingTooDeepError",
+    "ParseError",
+    "PipelineError",
+    "PredicastError",
+    "SnapshotError",
+    "SnapshotVersionError",
+    "TextTooLongError",
+    "TooManyClausesError",
+    "UnknownColumnError",
+    "UnknownFunctionError",
+    "UnknownIdError",
+    "UnknownMatcherError",
+    "UnsupportedByMatcherError",
+    "UnsupportedColumnError",
+    "UnsupportedSyntaxError",
+    "suggest",
+]
+
+
+class PredicastError(Exception):
+    """The root: catch this to catch everything that Predicast refuses."""
+
+    message: str
+
+    def __init__(self, message: str, **fields: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        for name in self._field_names():
+            setattr(self, name, fields.pop(name, None))
+        assert not fields, f"{type(self).__name__} has no field {sorted(fields)}"
+
+    @classmethod
+    def _field_names(cls) -> list[str]:
+        return [
+            name
+            for base in cls.__mro__
+            if issubclass(base, PredicastError)
+            for name in inspect.get_annotations(base)
+            if name != "message"
+        ]
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions travel between processes (Spark workers); fields must come along.
+        fields = {name: getattr(self, name) for name in self._field_names()}
+        return _rebuild, (type(self), self.message, fields)
+
+
+def _rebuild(cls: type[PredicastError], message: str, fields: dict[str, Any]) -> PredicastError:
+    return cls(message, **fields)
+
+
+def suggest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that a reader most likely meant, or ``None``."""
+    by_folded = {name.casefold(): name for name in known}
+    close = difflib.get_close_matches(word.casefold(), by_folded, n=1)
+    return by_folded[close[0]] if close else None
+
+
+class ModelError(PredicastError, ValueError):
+    """A value, event, constraint or interval that the model does not admit."""
+
+
+class InvalidValueError(ModelError):
+    """Not an integer of 64 bits, finite float, string, boolean or timestamp."""
+
+    attribute: str | None
+    value: Any
+
+
+class InvalidIntervalError(ModelError):
+    """An interval that is empty or whose ends cannot be compared."""
+
+    attribute: str | None
+
+
+class InvalidEventError(ModelError):
+    """An event whose attributes are misnamed, given twice or nested too deeply."""
+
+    attribute: str | None
+
+
+class InvalidConstraintError(ModelError):
+    """A constraint whose operator does not go with its operand."""
+
+    attribute: str | None
+    operator: str | None
+
+
+class LanguageError(PredicastError, ValueError):
+    """A subscription that cannot be read."""
+
+
+class ParseError(LanguageError):
+    """Text that is not an expression of the dialect, with the place where it went wrong."""
+
+    text: str | None
+    line: int | None
+    column: int | None
+    hint: str | None
+
+
+class UnknownFunctionError(ParseError):
+    """A call of a function that the dialect does not have."""
+
+    name: str | None
+    suggestion: str | None
+
+
+class UnsupportedSyntaxError(ParseError):
+    """SQL that is well-formed but cannot be a subscription, such as a subquery."""
+
+
+class JsonFormError(LanguageError):
+    """A JSON document that is not a subscription or an event; ``path`` leads to the spot."""
+
+    path: str | None
+
+
+class LimitError(PredicastError, ValueError):
+    """Input beyond a limit that keeps time and memory bounded."""
+
+    limit: int | None
+    actual: int | None
+
+
+class TextTooLongError(LimitError):
+    """An expression with too many characters."""
+
+
+class NestingTooDeepError(LimitError):
+    """Parentheses, NOTs or nested objects past the limit."""
+
+
+class TooManyClausesError(LimitError):
+    """A subscription whose disjunctive normal form is too large."""
+
+
+class EngineError(PredicastError):
+    """A request that the engine refuses."""
+
+
+class InvalidIdError(EngineError, ValueError):
+    """A subscription id or owner that is not a non-empty string."""
+
+    id: Any
+
+
+class DuplicateIdError(EngineError, ValueError):
+    """The id is taken; ``change`` replaces what it stands for."""
+
+    id: str | None
+
+
+class UnknownIdError(EngineError, KeyError):
+    """No subscription has this id."""
+
+    id: str | None
+    suggestion: str | None
+
+
+class UnknownMatcherError(EngineError, ValueError):
+    """No matcher is registered under this name."""
+
+    name: str | None
+    suggestion: str | None
+
+
+class UnsupportedByMatcherError(EngineError, ValueError):
+    """The chosen matcher's structure cannot hold this subscription."""
+
+    matcher: str | None
+    constraint: str | None
+
+
+class SnapshotError(PredicastError):
+    """A saved engine that cannot be read."""
+
+    path: str | None
+
+
+class DamagedSnapshotError(SnapshotError):
+    """The file is truncated, altered, or not a snapshot at all."""
+
+
+class SnapshotVersionError(SnapshotError):
+    """The file was written by a newer Predicast."""
+
+    version: int | None
+
+
+class PipelineError(PredicastError):
+    """A request that the Spark pipeline refuses."""
+
+
+class UnknownColumnError(PipelineError, ValueError):
+    """A name that the DataFrame does not have."""
+
+    column: str | None
+    suggestion: str | None
+
+
+class UnsupportedColumnError(PipelineError, ValueError):
+    """A column whose type has no counterpart among the model's values."""
+
+    column: str | None
+    type: str | None
+
+
+class InvalidSubscriptionsError(PipelineError, ValueError):
+    """Some subscriptions of a table cannot be compiled; ``invalid`` pairs ids with errors."""
+
+    invalid: list[tuple[str | None, str]] | None
+
+
+class JavaNotFoundError(PipelineError):
+    """Spark needs Java 17 or 21 and there is none."""
+
+
+class InputFileError(PredicastError, ValueError):
+    """A file given on the command line that cannot be read; ``line`` counts from 1."""
+
+    path: str | None
+    line: int | None

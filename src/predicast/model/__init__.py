@@ -1,0 +1,33 @@
+"""The model: values, intervals, events, constraints, clauses, subscriptions, covering."""
+
+from predicast.model.clause import Clause
+from predicast.model.constraint import Absent, Constraint
+from predicast.model.covering import covers
+from predicast.model.event import Event
+from predicast.model.expression import MAX_CLAUSES, And, Expression, Leaf, Not, Or, subscription_of
+from predicast.model.interval import Interval
+from predicast.model.operators import Operator
+from predicast.model.patterns import LikePattern
+from predicast.model.subscription import Subscription
+from predicast.model.values import Kind, Value
+
+__all__ = [
+    "MAX_CLAUSES",
+    "Absent",
+    "And",
+    "Clause",
+    "Constraint",
+    "Event",
+    "Expression",
+    "Interval",
+    "Kind",
+    "Leaf",
+    "LikePattern",
+    "Not",
+    "Operator",
+    "Or",
+    "Subscription",
+    "Value",
+    "covers",
+    "subscription_of",
+]

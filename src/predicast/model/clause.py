@@ -1,0 +1,53 @@
+"""``Clause``: a conjunction of constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from predicast.model.constraint import Absent, Constraint
+from predicast.model.domain import domain_of
+from predicast.model.event import Event
+from predicast.model.interval import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Constraints that must all hold, in the order in which they were written."""
+
+    constraints: tuple[Constraint, ...] = ()
+
+    def matches(self, event: Event, absent: Absent = "fails") -> bool:
+        """Whether one point of the event satisfies every constraint.
+
+        A point event is its own only point. In a region event each attribute may choose its point
+        freely, but one point must then satisfy *all* the constraints on that attribute.
+        """
+        for constraint in self.constraints:
+            value = event.get(constraint.attribute)
+            if value is None:
+                if not constraint.holds_absent(absent):
+                    return False
+            elif isinstance(value, Interval):
+                if not domain_of(self.on(constraint.attribute), absent).meets(value):
+                    return False
+            elif not constraint.holds(value):
+                return False
+        return True
+
+    def on(self, attribute: str) -> tuple[Constraint, ...]:
+        """The constraints on one attribute."""
+        return tuple(each for each in self.constraints if each.attribute == attribute)
+
+    def by_attribute(self) -> dict[str, tuple[Constraint, ...]]:
+        """The constraints of each attribute, which are judged together."""
+        grouped: dict[str, list[Constraint]] = {}
+        for constraint in self.constraints:
+            grouped.setdefault(constraint.attribute, []).append(constraint)
+        return {attribute: tuple(group) for attribute, group in grouped.items()}
+
+    def __iter__(self) -> Iterator[Constraint]:
+        return iter(self.constraints)
+
+    def __len__(self) -> int:
+        return len(self.constraints)

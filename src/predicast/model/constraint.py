@@ -1,0 +1,213 @@
+"""``Constraint``: one test on one attribute, the leaf of every subscription.
+
+A constraint knows the kind of value it speaks of. A value of another kind satisfies neither it
+nor its negation, and so does an absent attribute unless the ``absent`` policy says otherwise:
+that is SQL's three-valued logic, with *unknown* told apart from *false* only where NOT asks.
+"""
+
+from __future__ import annotations
+
+import operator as python_operator
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+from predicast.errors import InvalidConstraintError
+from predicast.model.operators import PRESENCE, RANGE, SET, Operator
+from predicast.model.patterns import LikePattern, PatternError, like_test, regex_test
+from predicast.model.values import Kind, Value, canonical_number, checked, kind_of
+
+Absent: TypeAlias = Literal["fails", "passes"]
+Operand: TypeAlias = Value | tuple[Value, ...] | LikePattern | None
+
+_LIKE: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})
+_MATCHES: Final = frozenset({Operator.MATCHES, Operator.NOT_MATCHES})
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """(attribute, operator, operand), checked and canonical when made.
+
+    The operand is a value; a pair for between; a sorted tuple without repeats for in; a
+    ``LikePattern`` for like; ``None`` for exists and absent. Numbers have one spelling (1.0 is
+    1), so equal constraints mean the same.
+    """
+
+    attribute: str
+    operator: Operator
+    operand: Operand = None
+    kind: Kind | None = field(init=False)  # 1 and True are equal in Python; kinds tell them apart
+
+    def __post_init__(self) -> None:
+        operand, kind = _canonical(checked_name(self.attribute), self.operator, self.operand)
+        object.__setattr__(self, "operand", operand)
+        object.__setattr__(self, "kind", kind)
+
+    def holds(self, value: Value) -> bool:
+        """Whether a present value satisfies it."""
+        if self.kind is None:
+            return self.operator is Operator.EXISTS
+        return kind_of(value) is self.kind and _TESTS[self.operator](value, self.operand)
+
+    def holds_absent(self, absent: Absent) -> bool:
+        """Whether it is satisfied when the event lacks the attribute."""
+        if self.kind is None:
+            return self.operator is Operator.ABSENT
+        return absent == "passes"
+
+    def negated(self) -> Constraint:
+        """The constraint that NOT makes of it."""
+        return trusted_constraint(self.attribute, self.operator.negation, self.operand, self.kind)
+
+
+def checked_name(attribute: Any) -> str:
+    """The attribute's name, or an error if it cannot be one."""
+    if type(attribute) is not str or not attribute:
+        raise InvalidConstraintError(
+            f"an attribute's name is a non-empty string, not {attribute!r}", attribute=attribute
+        )
+    return attribute
+
+
+# Writing the slots directly is several times as fast as a frozen dataclass's own __init__.
+_new = object.__new__
+_slots: Final[dict[str, Any]] = dict(vars(Constraint))
+_set_attribute = _slots["attribute"].__set__
+_set_operator = _slots["operator"].__set__
+_set_operand = _slots["operand"].__set__
+_set_kind = _slots["kind"].__set__
+
+
+def trusted_constraint(
+    attribute: str, operator: Operator, operand: Operand, kind: Kind | None
+) -> Constraint:
+    """A constraint from parts that are known to be canonical; skips the checks, for bulk work."""
+    constraint = _new(Constraint)
+    _set_attribute(constraint, attribute)
+    _set_operator(constraint, operator)
+    _set_operand(constraint, operand)
+    _set_kind(constraint, kind)
+    return constraint
+
+
+def _canonical(attribute: str, operator: Operator, operand: Any) -> tuple[Operand, Kind | None]:
+    """The operand in canonical form and its kind, or a typed error."""
+    if operator in PRESENCE:
+        if operand is not None:
+            raise _refused(attribute, operator, f"takes no operand, not {operand!r}")
+        return None, None
+    if operator in SET:
+        return _canonical_set(attribute, operator, operand)
+    if operator in RANGE:
+        return _canonical_range(attribute, operator, operand)
+    if operator in _LIKE:
+        if isinstance(operand, str):
+            operand = LikePattern(operand)
+        return canonical_like(attribute, operator, operand), Kind.STRING
+    value = canonical_value(attribute, operator, operand)
+    if operator in _MATCHES:
+        check_regex(attribute, operator, value)
+    return value, kind_of(value)
+
+
+def canonical_value(attribute: str, operator: Operator, raw: Any) -> Value:
+    """One operand in canonical form, of a kind that the operator takes."""
+    if raw is None:
+        raise _refused(attribute, operator, "needs an operand; absence is tested by IS NULL")
+    value = checked(attribute, raw)
+    kind = kind_of(value)
+    if kind not in operator.kinds:
+        taken = " or ".join(sorted(k.value for k in operator.kinds))
+        raise _refused(attribute, operator, f"takes a {taken}, not the {kind.value} {raw!r}")
+    return canonical_number(value) if isinstance(value, float) else value
+
+
+def _canonical_set(
+    attribute: str, operator: Operator, operand: Any
+) -> tuple[tuple[Value, ...], Kind]:
+    if isinstance(operand, str) or not isinstance(operand, Iterable):
+        raise _refused(attribute, operator, f"takes a collection of values, not {operand!r}")
+    values = [canonical_value(attribute, operator, raw) for raw in operand]
+    if not values:
+        raise _refused(attribute, operator, "needs at least one value")
+    return sorted_set(attribute, operator, values)
+
+
+def sorted_set(
+    attribute: str, operator: Operator, values: Iterable[Value]
+) -> tuple[tuple[Value, ...], Kind]:
+    """Canonical values of one kind as a sorted tuple without repeats."""
+    kind = one_kind(attribute, operator, values)
+    return tuple(sorted(set(values))), kind
+
+
+def one_kind(attribute: str, operator: Operator, values: Iterable[Value]) -> Kind:
+    """The kind that all the values share, or an error if they do not."""
+    kinds = {kind_of(value) for value in values}
+    if len(kinds) > 1:
+        mixed = " and ".join(sorted(kind.value for kind in kinds))
+        raise _refused(attribute, operator, f"takes values of one kind, not {mixed}")
+    return kinds.pop()
+
+
+def _canonical_range(
+    attribute: str, operator: Operator, operand: Any
+) -> tuple[tuple[Value, Value], Kind]:
+    if not isinstance(operand, tuple | list) or len(operand) != 2:
+        raise _refused(attribute, operator, f"takes a pair (low, high), not {operand!r}")
+    lo, hi = (canonical_value(attribute, operator, raw) for raw in operand)
+    return (lo, hi), one_kind(attribute, operator, (lo, hi))
+
+
+def canonical_like(attribute: str, operator: Operator, operand: Any) -> LikePattern:
+    """A LIKE pattern whose escapes are right."""
+    if not isinstance(operand, LikePattern):
+        raise _refused(attribute, operator, f"takes a string pattern, not {operand!r}")
+    checked(attribute, operand.pattern)
+    checked(attribute, operand.escape)
+    if len(operand.escape) > 1 or operand.escape in {"%", "_"}:
+        raise _refused(attribute, operator, "takes one character other than % and _ as its escape")
+    try:
+        like_test(operand)
+    except PatternError as error:
+        raise _refused(attribute, operator, f"pattern {operand.pattern!r}: {error}") from None
+    return operand
+
+
+def check_regex(attribute: str, operator: Operator, pattern: Any) -> None:
+    """Refuse a regular expression that RE2 cannot compile."""
+    try:
+        regex_test(pattern)
+    except PatternError as error:
+        raise _refused(
+            attribute, operator, f"regular expression {pattern!r}: {error} (RE2 syntax)"
+        ) from None
+
+
+def _refused(attribute: str, operator: Operator, why: str) -> InvalidConstraintError:
+    return InvalidConstraintError(
+        f"attribute {attribute!r}: {operator.value!r} {why}",
+        attribute=attribute,
+        operator=operator.value,
+    )
+
+
+_HELD: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
+    Operator.EQ: python_operator.eq,
+    Operator.LT: python_operator.lt,
+    Operator.LE: python_operator.le,
+    Operator.BETWEEN: lambda value, ends: ends[0] <= value <= ends[1],
+    Operator.IN: lambda value, members: value in members,
+    Operator.PREFIX: str.startswith,
+    Operator.SUFFIX: str.endswith,
+    Operator.CONTAINS: python_operator.contains,
+    Operator.LIKE: lambda value, pattern: like_test(pattern)(value),
+    Operator.MATCHES: lambda value, pattern: regex_test(pattern)(value),
+}
+
+
+def _not(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    return lambda value, operand: not test(value, operand)
+
+
+_TESTS: Final = _HELD | {held.negation: _not(test) for held, test in _HELD.items()}

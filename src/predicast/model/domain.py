@@ -1,0 +1,292 @@
+"""Domains: the states of one attribute that satisfy all of a clause's constraints on it.
+
+A state is *absent* or a value. Written as sets, the two questions that go beyond one value become
+simple: a region event satisfies constraints when its interval meets their domain (paper 1,
+definition 5, repaired), and one clause covers another when its domains include the other's (paper
+1, theorem 2 and paper 2, theorem 1, repaired and extended).
+
+Everything that order can express is a span set, exactly: comparisons, between, in, their
+negations, and prefixes (the strings with prefix ``ab`` are those from ``ab`` up to ``ac``). What
+is left of the string tests (suffix, contains, like, matches) stays as a list of *rest*
+constraints, about which ``includes`` is sound but need not be complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final
+
+from predicast.model.constraint import Absent, Constraint
+from predicast.model.interval import Interval
+from predicast.model.operators import Operator
+from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
+from predicast.model.spans import (
+    EVERYTHING,
+    Span,
+    SpanSet,
+    complement,
+    includes,
+    intersection,
+    meets,
+    span_set,
+)
+from predicast.model.values import Kind, microseconds
+
+_LAST_CODE_POINT: Final = 0x10FFFF
+_BEFORE_SURROGATES: Final = 0xD7FF
+_AFTER_SURROGATES: Final = 0xE000
+# A set of strings is listed to test it member by member; past this it is treated as unbounded.
+_MAX_LISTED: Final = 65_536
+
+_UNIVERSE: Final[dict[Kind, SpanSet]] = {
+    Kind.NUMBER: EVERYTHING,
+    Kind.TIMESTAMP: EVERYTHING,
+    Kind.STRING: (Span("", None),),
+    Kind.BOOLEAN: (Span(0, 2, hi_open=True),),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """Which states satisfy: absence, and the values of one kind (``None``: of every kind)."""
+
+    absent: bool
+    kind: Kind | None
+    spans: SpanSet
+    rest: tuple[Constraint, ...] = ()
+
+    def is_empty(self) -> bool:
+        return not self.absent and not self.spans
+
+    def meets(self, interval: Interval) -> bool:
+        """Whether some point of a region event's interval is in the domain."""
+        if self.kind is None:
+            return bool(self.spans)
+        if self.kind not in {Kind.NUMBER, Kind.TIMESTAMP}:
+            return False
+        if interval.kind not in {self.kind, None}:
+            return False
+        discrete = self.kind is Kind.TIMESTAMP or interval.is_discrete()
+        return meets(self.spans, interval.span(), of_integers=discrete)
+
+    def includes(self, other: Domain) -> bool:
+        """Whether every state of the other is one of this; never wrongly true."""
+        if other.absent and not self.absent:
+            return False
+        if not other.spans:
+            return True
+        if self.kind is None:
+            return bool(self.spans)
+        if other.kind is not self.kind or not includes(self.spans, other.spans):
+            return False
+        return all(_implies(other, constraint) for constraint in self.rest)
+
+
+ANYTHING: Final = Domain(absent=True, kind=None, spans=EVERYTHING)
+
+
+@lru_cache(maxsize=65_536)
+def domain_of(constraints: tuple[Constraint, ...], absent: Absent) -> Domain:
+    """The domain of constraints on one attribute, all of which must hold."""
+    admits_absence = all(constraint.holds_absent(absent) for constraint in constraints)
+    nothing = Domain(admits_absence, None, ())
+    if any(constraint.operator is Operator.ABSENT for constraint in constraints):
+        return nothing
+    valued = [constraint for constraint in constraints if constraint.kind is not None]
+    if not valued:
+        return Domain(admits_absence, None, EVERYTHING)
+    kind = valued[0].kind
+    assert kind is not None
+    if any(constraint.kind is not kind for constraint in valued):
+        return nothing
+    spans = _UNIVERSE[kind]
+    rest: list[Constraint] = []
+    for constraint in _simplified(valued):
+        ordered = _spans_of(constraint)
+        if ordered is None:
+            rest.append(constraint)
+        else:
+            spans = intersection(spans, ordered)
+    domain = Domain(admits_absence, kind, spans, tuple(rest))
+    return _without_contradictions(domain) if rest else domain
+
+
+def _without_contradictions(domain: Domain) -> Domain:
+    """The same domain, its spans emptied or thinned where the rest constraints say so."""
+    members = _members(domain.spans)
+    if members is not None:
+        kept = [text for text in members if all(test.holds(text) for test in domain.rest)]
+        return Domain(domain.absent, domain.kind, span_set(_points(kept)), domain.rest)
+    if any(_implies(domain, constraint.negated()) for constraint in domain.rest):
+        return Domain(domain.absent, domain.kind, ())
+    return domain
+
+
+def _spans_of(constraint: Constraint) -> SpanSet | None:
+    """The constraint as a span set, or ``None`` if order cannot express it."""
+    operand: Any = constraint.operand
+    match constraint.operator:
+        case Operator.EQ:
+            return (_from_to(operand, operand),)
+        case Operator.LT:
+            return span_set([Span(_lowest(operand), _scalar(operand), False, True)])
+        case Operator.GE:
+            return (Span(_scalar(operand), None),)
+        case Operator.LE:
+            return (_from_to(None, operand),)
+        case Operator.BETWEEN:
+            return span_set([_from_to(*operand)])
+        case Operator.IN:
+            return span_set(_points(operand))
+        case Operator.PREFIX:
+            return (Span(operand, after_prefix(operand), False, True),)
+        case Operator.NE | Operator.NOT_IN | Operator.NOT_BETWEEN | Operator.NOT_PREFIX:
+            opposite = _spans_of(constraint.negated())
+        case Operator.GT:
+            opposite = _spans_of(constraint.negated())
+        case _:
+            return None
+    assert opposite is not None and constraint.kind is not None
+    return intersection(complement(opposite), _UNIVERSE[constraint.kind])
+
+
+def _points(values: Iterable[Any]) -> Iterator[Span]:
+    return (_from_to(value, value) for value in values)
+
+
+def _from_to(lo: Any, hi: Any) -> Span:
+    """All values from ``lo`` to ``hi``, both included; half-open where values have successors."""
+    start = _lowest(hi) if lo is None else _scalar(lo)
+    if isinstance(hi, str):
+        return Span(start, hi + "\0", False, True)
+    if isinstance(hi, bool | datetime):
+        return Span(start, _scalar(hi) + 1, False, True)
+    return Span(start, hi)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return microseconds(value)
+    return int(value) if isinstance(value, bool) else value
+
+
+def _lowest(like: Any) -> Any:
+    return "" if isinstance(like, str) else None
+
+
+def after_prefix(prefix: str) -> str | None:
+    """The first string after all those with the prefix; ``None`` if nothing comes after."""
+    for end in range(len(prefix) - 1, -1, -1):
+        code = ord(prefix[end])
+        if code < _LAST_CODE_POINT:
+            following = _AFTER_SURROGATES if code == _BEFORE_SURROGATES else code + 1
+            return prefix[:end] + chr(following)
+    return None
+
+
+def _common_prefix(span: Span) -> str:
+    """The longest prefix that all strings of a span share."""
+    for end in range(len(span.lo), 0, -1):
+        prefix: str = span.lo[:end]
+        following = after_prefix(prefix)
+        if following is None or (span.hi is not None and span.hi <= following):
+            return prefix
+    return ""
+
+
+def _members(spans: SpanSet) -> list[str] | None:
+    """The strings of a finite span set, or ``None`` if it is infinite."""
+    members: list[str] = []
+    for span in spans:
+        # From s up to s + '\0' * k there are k strings; every other span has infinitely many.
+        if span.hi is None or span.hi.rstrip("\0") != span.lo.rstrip("\0"):
+            return None
+        count = len(span.hi) - len(span.lo)
+        if len(members) + count > _MAX_LISTED:
+            return None
+        members.extend(span.lo + "\0" * extra for extra in range(count))
+    return members
+
+
+def _simplified(constraints: Iterable[Constraint]) -> Iterator[Constraint]:
+    """LIKE patterns as the plainer constraints that they equal or imply."""
+    for constraint in constraints:
+        pattern = constraint.operand
+        if not isinstance(pattern, LikePattern):
+            yield constraint
+            continue
+        positive = constraint.operator is Operator.LIKE
+        plainer, exact = _plainer(constraint.attribute, pattern)
+        if not exact:
+            yield constraint
+        if positive:
+            yield from plainer
+        elif exact:
+            yield plainer[0].negated()
+
+
+def _plainer(attribute: str, pattern: LikePattern) -> tuple[list[Constraint], bool]:
+    """What a LIKE pattern implies, and whether that one constraint says all of it."""
+    parts: list[Any] = []
+    for part in pattern.parts():
+        if part is not ANY_RUN or not parts or parts[-1] is not ANY_RUN:
+            parts.append(part)
+    if not parts:
+        return [Constraint(attribute, Operator.EQ, "")], True
+    implied = []
+    for position, part in enumerate(parts):
+        if not isinstance(part, str):
+            continue
+        first, last = position == 0, position == len(parts) - 1
+        if first and last:
+            operator = Operator.EQ
+        elif first:
+            operator = Operator.PREFIX
+        else:
+            operator = Operator.SUFFIX if last else Operator.CONTAINS
+        implied.append(Constraint(attribute, operator, part))
+    if parts == [ANY_RUN]:
+        implied.append(Constraint(attribute, Operator.PREFIX, ""))
+    exact = len(implied) == 1 and ANY_ONE not in parts
+    return implied, exact
+
+
+def _implies(domain: Domain, constraint: Constraint) -> bool:
+    """Whether all strings of a non-empty domain satisfy the constraint; never wrongly true."""
+    members = _members(domain.spans)
+    if members is not None:
+        return all(
+            constraint.holds(text)
+            for text in members
+            if all(test.holds(text) for test in domain.rest)
+        )
+    known = domain.rest
+    if constraint in known:
+        return True
+    text: Any = constraint.operand
+    match constraint.operator:
+        case Operator.SUFFIX:
+            return text == "" or any(
+                end.endswith(text) for end in _operands(known, Operator.SUFFIX)
+            )
+        case Operator.CONTAINS:
+            return (
+                all(text in _common_prefix(span) for span in domain.spans)
+                or any(text in part for part in _operands(known, Operator.CONTAINS))
+                or any(text in end for end in _operands(known, Operator.SUFFIX))
+            )
+        case Operator.NOT_SUFFIX:
+            return any(text.endswith(end) for end in _operands(known, Operator.NOT_SUFFIX)) or any(
+                not end.endswith(text) and not text.endswith(end)
+                for end in _operands(known, Operator.SUFFIX)
+            )
+        case Operator.NOT_CONTAINS:
+            return any(part in text for part in _operands(known, Operator.NOT_CONTAINS))
+    return False
+
+
+def _operands(constraints: Iterable[Constraint], operator: Operator) -> Iterator[Any]:
+    return (each.operand for each in constraints if each.operator is operator)

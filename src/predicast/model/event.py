@@ -1,0 +1,105 @@
+"""``Event``: what is published. Attributes by name, each a value or, in a region event, an
+interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from predicast.errors import InvalidEventError, NestingTooDeepError
+from predicast.model.interval import Interval
+from predicast.model.values import Value, checked
+
+MAX_NESTING: Final = 64
+
+
+class Event:
+    """A checked, flat, read-only set of attributes.
+
+    Nested mappings become dotted names, and ``None`` is the same as absent:
+
+    >>> Event({"order": {"total": 9.5, "note": None}, "x": Interval(3, 7)})
+    Event({'order.total': 9.5, 'x': Interval(lo=3, hi=7, lo_open=False, hi_open=False)})
+    """
+
+    __slots__ = ("_attributes", "is_region")
+
+    _attributes: dict[str, Value | Interval]
+    is_region: bool
+
+    def __init__(self, attributes: Mapping[str, Any]) -> None:
+        flat: dict[str, Value | Interval] = {}
+        is_region = _flatten(attributes, "", flat, MAX_NESTING)
+        object.__setattr__(self, "_attributes", flat)
+        object.__setattr__(self, "is_region", is_region)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"an Event is read-only; make a new one to set {name!r}")
+
+    def get(self, attribute: str) -> Value | Interval | None:
+        """The attribute's value, or ``None`` if the event lacks it."""
+        return self._attributes.get(attribute)
+
+    def items(self) -> Iterator[tuple[str, Value | Interval]]:
+        """Names with their values."""
+        return iter(self._attributes.items())
+
+    def __len__(self) -> int:
+        return len(self._attributes)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Event):
+            return NotImplemented
+        return self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> frozenset[tuple[str, type, Value | Interval]]:
+        # The type belongs to the key: 1 and True are equal in Python, and not here.
+        return frozenset((name, type(value), value) for name, value in self._attributes.items())
+
+    def __repr__(self) -> str:
+        return f"Event({self._attributes!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Event, (self._attributes,)
+
+
+def _flatten(
+    attributes: Mapping[str, Any], prefix: str, flat: dict[str, Value | Interval], depth: int
+) -> bool:
+    """Write the attributes under dotted names into ``flat``; say whether one is an interval."""
+    if not isinstance(attributes, Mapping):
+        raise InvalidEventError(
+            f"an event is a mapping of names to values, not {type(attributes).__name__}"
+        )
+    if depth == 0:
+        raise NestingTooDeepError(
+            f"the event nests deeper than {MAX_NESTING} objects", limit=MAX_NESTING
+        )
+    is_region = False
+    for key, value in attributes.items():
+        if type(key) is not str or not key:
+            raise InvalidEventError(
+                f"attribute names are non-empty strings, not {key!r}"
+                + (f" (inside {prefix[:-1]!r})" if prefix else ""),
+                attribute=prefix[:-1] or None,
+            )
+        if value is None:
+            continue
+        name = prefix + key
+        if isinstance(value, Mapping):
+            is_region |= _flatten(value, name + ".", flat, depth - 1)
+            continue
+        if name in flat:
+            raise InvalidEventError(
+                f"attribute {name!r} is given twice, nested and dotted", attribute=name
+            )
+        if type(value) is Interval:
+            flat[name] = value
+            is_region = True
+        else:
+            flat[name] = checked(name, value)
+    return is_region

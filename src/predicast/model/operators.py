@@ -1,0 +1,87 @@
+"""The operators of constraints, each with its negation and the kinds of value it takes."""
+
+from __future__ import annotations
+
+import enum
+from typing import Final
+
+from predicast.model.values import Kind
+
+
+class Operator(enum.Enum):
+    """One test on one attribute; the value is its name in the JSON and Arrow forms."""
+
+    EQ = "="
+    NE = "!="
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+    BETWEEN = "between"
+    NOT_BETWEEN = "not between"
+    IN = "in"
+    NOT_IN = "not in"
+    PREFIX = "prefix"
+    NOT_PREFIX = "not prefix"
+    SUFFIX = "suffix"
+    NOT_SUFFIX = "not suffix"
+    CONTAINS = "contains"
+    NOT_CONTAINS = "not contains"
+    LIKE = "like"
+    NOT_LIKE = "not like"
+    MATCHES = "matches"
+    NOT_MATCHES = "not matches"
+    EXISTS = "exists"
+    ABSENT = "absent"
+
+    @property
+    def negation(self) -> Operator:
+        """The operator that holds for a value of the right kind exactly when this one does not."""
+        return _NEGATIONS[self]
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """The kinds of operand it takes; none for exists and absent."""
+        return _KINDS[self]
+
+    # Enum's own hash is a Python call; members are singletons, so identity will do.
+    __hash__ = object.__hash__
+
+
+_PAIRS: Final = (
+    (Operator.EQ, Operator.NE),
+    (Operator.LT, Operator.GE),
+    (Operator.LE, Operator.GT),
+    (Operator.BETWEEN, Operator.NOT_BETWEEN),
+    (Operator.IN, Operator.NOT_IN),
+    (Operator.PREFIX, Operator.NOT_PREFIX),
+    (Operator.SUFFIX, Operator.NOT_SUFFIX),
+    (Operator.CONTAINS, Operator.NOT_CONTAINS),
+    (Operator.LIKE, Operator.NOT_LIKE),
+    (Operator.MATCHES, Operator.NOT_MATCHES),
+    (Operator.EXISTS, Operator.ABSENT),
+)
+_NEGATIONS: Final = dict(_PAIRS) | {b: a for a, b in _PAIRS}
+
+ORDER: Final = frozenset({Operator.LT, Operator.LE, Operator.GT, Operator.GE})
+RANGE: Final = frozenset({Operator.BETWEEN, Operator.NOT_BETWEEN})
+SET: Final = frozenset({Operator.IN, Operator.NOT_IN})
+PATTERN: Final = frozenset(
+    {Operator.LIKE, Operator.NOT_LIKE, Operator.MATCHES, Operator.NOT_MATCHES}
+)
+PRESENCE: Final = frozenset({Operator.EXISTS, Operator.ABSENT})
+
+_ORDERED: Final = frozenset({Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP})
+
+
+def _kinds(operator: Operator) -> frozenset[Kind]:
+    if operator in PRESENCE:
+        return frozenset()
+    if operator in ORDER | RANGE:
+        return _ORDERED
+    if operator in SET | {Operator.EQ, Operator.NE}:
+        return frozenset(Kind)
+    return frozenset({Kind.STRING})
+
+
+_KINDS: Final = {operator: _kinds(operator) for operator in Operator}

@@ -1,0 +1,90 @@
+"""String patterns: SQL's LIKE and RE2 regular expressions.
+
+Both run on RE2, whose time is linear in the text: a backtracking engine would let one subscription
+stop the whole system. ``LIKE`` matches the whole string, ``matches`` (SQL's RLIKE) any part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import re2
+
+ANY_RUN: Final = object()
+ANY_ONE: Final = object()
+
+# RE2 compiles to a program; this bounds the memory of one hostile pattern.
+_MAX_PROGRAM_BYTES: Final = 1 << 20
+
+
+class PatternError(ValueError):
+    """The pattern's syntax is wrong; callers say in which constraint."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class LikePattern:
+    """A LIKE pattern and its escape character (``""`` for none)."""
+
+    pattern: str
+    escape: str = "\\"
+
+    def parts(self) -> Iterator[str | object]:
+        """Literal runs, ``ANY_RUN`` for ``%`` and ``ANY_ONE`` for ``_``, in order."""
+        literal: list[str] = []
+        characters = iter(self.pattern)
+        for character in characters:
+            if character == self.escape:
+                escaped = next(characters, "")
+                if escaped not in {"%", "_", self.escape} or not escaped:
+                    raise PatternError(
+                        f"the escape {self.escape!r} must precede %, _ or itself, "
+                        f"not {escaped or 'the end of the pattern'!r}"
+                    )
+                literal.append(escaped)
+            elif character in "%_":
+                if literal:
+                    yield "".join(literal)
+                    literal.clear()
+                yield ANY_RUN if character == "%" else ANY_ONE
+            else:
+                literal.append(character)
+        if literal:
+            yield "".join(literal)
+
+
+def _options() -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MAX_PROGRAM_BYTES
+    return options
+
+
+@lru_cache(maxsize=65_536)
+def like_test(pattern: LikePattern) -> Callable[[str], bool]:
+    """A function that says whether a string is LIKE the pattern."""
+    wild = {ANY_RUN: ".*", ANY_ONE: "."}
+    body = "".join(
+        re2.escape(part) if isinstance(part, str) else wild[part] for part in pattern.parts()
+    )
+    compiled = _compiled(f"(?s){body}")
+    return lambda text: compiled.fullmatch(text) is not None
+
+
+@lru_cache(maxsize=65_536)
+def regex_test(pattern: str) -> Callable[[str], bool]:
+    """A function that says whether the regular expression occurs in a string."""
+    compiled = _compiled(pattern)
+    return lambda text: compiled.search(text) is not None
+
+
+def _compiled(pattern: str) -> Any:
+    try:
+        return re2.compile(pattern, _options())
+    except re2.error as error:
+        reason = error.args[0]
+        if isinstance(reason, bytes):
+            reason = reason.decode(errors="replace")
+        raise PatternError(str(reason)) from None

@@ -1,0 +1,151 @@
+r"""Spans and span sets: the ranges of values that constraints allow and events cover.
+
+One algebra serves every kind of value. Numbers are dense: their ends are open or closed. The others
+have a next value (the next microsecond; ``s + '\0'`` for a string; booleans are 0 and 1), so
+their spans are written half-open, ``lo <= v < hi``, and equal sets of values are equal spans.
+
+A *span set* is a tuple of spans, non-empty, ascending, with a gap between neighbours. That form
+is unique, which makes "is every value of A in B" a walk over two lists.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range; ``None`` is unbounded. Closed unless an end is said to be open."""
+
+    lo: Any = None
+    hi: Any = None
+    lo_open: bool = False
+    hi_open: bool = False
+
+    def is_empty(self) -> bool:
+        if self.lo is None or self.hi is None:
+            return False
+        if self.lo == self.hi:
+            return self.lo_open or self.hi_open
+        return bool(self.lo > self.hi)
+
+    def is_empty_of_integers(self) -> bool:
+        """Whether no integer lies in it (the ends being numbers)."""
+        if self.lo is None or self.hi is None:
+            return False
+        first = _ceiling(self.lo)
+        if self.lo_open and first == self.lo:
+            first += 1
+        last = -_ceiling(-self.hi)
+        if self.hi_open and last == self.hi:
+            last -= 1
+        return first > last
+
+    def __and__(self, other: Span) -> Span:
+        lo, lo_open = self.lo, self.lo_open
+        if lo is None or (other.lo is not None and other.lo > lo):
+            lo, lo_open = other.lo, other.lo_open
+        elif other.lo is not None and other.lo == lo:
+            lo_open = lo_open or other.lo_open
+        hi, hi_open = self.hi, self.hi_open
+        if hi is None or (other.hi is not None and other.hi < hi):
+            hi, hi_open = other.hi, other.hi_open
+        elif other.hi is not None and other.hi == hi:
+            hi_open = hi_open or other.hi_open
+        return Span(lo, hi, lo_open, hi_open)
+
+    def ends_before(self, other: Span) -> bool:
+        """Whether it ends before the other does."""
+        if self.hi is None:
+            return False
+        if other.hi is None or self.hi < other.hi:
+            return True
+        return bool(self.hi == other.hi and self.hi_open and not other.hi_open)
+
+    def touches(self, later: Span) -> bool:
+        """Whether no gap parts it from a span that starts no earlier than it does."""
+        if self.hi is None or later.lo is None or later.lo < self.hi:
+            return True
+        return bool(later.lo == self.hi and not (self.hi_open and later.lo_open))
+
+
+def _ceiling(number: int | float) -> int:
+    return -int(-number // 1) if isinstance(number, float) else number
+
+
+SpanSet: TypeAlias = tuple[Span, ...]
+
+EVERYTHING: SpanSet = (Span(),)
+
+
+def span_set(spans: Iterable[Span]) -> SpanSet:
+    """The span set of spans given in ascending order of their lower ends."""
+    merged: list[Span] = []
+    for span in spans:
+        if span.is_empty():
+            continue
+        if merged and merged[-1].touches(span):
+            last = merged[-1]
+            if last.ends_before(span):
+                merged[-1] = Span(last.lo, span.hi, last.lo_open, span.hi_open)
+        else:
+            merged.append(span)
+    return tuple(merged)
+
+
+def complement(spans: SpanSet) -> SpanSet:
+    """Every value outside the set."""
+    gaps = []
+    lo, lo_open = None, False
+    for span in spans:
+        if span.lo is not None:
+            gaps.append(Span(lo, span.lo, lo_open, not span.lo_open))
+        if span.hi is None:
+            return span_set(gaps)
+        lo, lo_open = span.hi, not span.hi_open
+    gaps.append(Span(lo, None, lo_open, False))
+    return span_set(gaps)
+
+
+def intersection(a: SpanSet, b: SpanSet) -> SpanSet:
+    """Every value in both sets; linear in their lengths."""
+    shared = []
+    i = j = 0
+    while i < len(a) and j < len(b):
+        both = a[i] & b[j]
+        if not both.is_empty():
+            shared.append(both)
+        if a[i].ends_before(b[j]):
+            i += 1
+        else:
+            j += 1
+    return tuple(shared)
+
+
+def includes(outer: SpanSet, inner: SpanSet) -> bool:
+    """Whether every value of ``inner`` is in ``outer``."""
+    position = 0
+    for span in inner:
+        while position < len(outer) and outer[position].ends_before(span):
+            position += 1
+        if position == len(outer) or (outer[position] & span) != span:
+            return False
+    return True
+
+
+def meets(spans: SpanSet, span: Span, *, of_integers: bool) -> bool:
+    """Whether some value (or some integer) lies both in the set and in the span."""
+    first = 0
+    if len(spans) > 8 and span.lo is not None:
+        starts = [other.lo for other in spans[1:]]
+        first = bisect_right(starts, span.lo)
+    for other in spans[first:]:
+        if span.hi is not None and other.lo is not None and other.lo > span.hi:
+            return False
+        both = other & span
+        if not (both.is_empty_of_integers() if of_integers else both.is_empty()):
+            return True
+    return False

@@ -1,0 +1,173 @@
+"""The values that events carry and constraints compare.
+
+Five types in four kinds: integers (64-bit) and floats (64-bit, finite) are both *numbers* and
+compare exactly; strings compare by code point; booleans are only equal or not; timestamps are
+instants in UTC, to the microsecond. Kinds never mix: ``True`` is not ``1``, and ``'5'`` is not
+``5``.
+
+Python's own ``<`` and ``==`` between int and float are exact, so plain comparison is right once
+the kinds agree. Whoever leaves Python (NumPy, Arrow) must see to exactness there.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final, TypeAlias
+
+from predicast.errors import InvalidValueError
+
+Value: TypeAlias = int | float | str | bool | datetime
+
+INT_MIN: Final = -(2**63)
+INT_MAX: Final = 2**63 - 1
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+# An enum's own __str__ would give 'Colour.RED'; the base type's gives the value.
+_PLAIN: Final[dict[type, Callable[[Any], Value]]] = {
+    int: int.__int__,
+    float: float.__float__,
+    str: str.__str__,
+}
+
+
+class Kind(enum.Enum):
+    """What can be compared with what."""
+
+    NUMBER = "number"
+    STRING = "string"
+    BOOLEAN = "boolean"
+    TIMESTAMP = "timestamp"
+
+
+_KINDS: Final[dict[type, Kind]] = {
+    int: Kind.NUMBER,
+    float: Kind.NUMBER,
+    str: Kind.STRING,
+    bool: Kind.BOOLEAN,
+    datetime: Kind.TIMESTAMP,
+}
+
+
+def kind_of(value: Value) -> Kind:
+    """The kind of a checked value."""
+    return _KINDS[type(value)]
+
+
+def checked(attribute: str, value: Any) -> Value:
+    """The value in its one canonical Python type, or an error that names the attribute."""
+    cls = type(value)
+    if cls is int:
+        if INT_MIN <= value <= INT_MAX:
+            return value  # type: ignore[no-any-return]
+        raise _refused(attribute, value, "is beyond 64 bits; use a float or a string")
+    if cls is str:
+        if value.isascii():
+            return value  # type: ignore[no-any-return]
+        return _checked_text(attribute, value)
+    if cls is float:
+        if math.isfinite(value):
+            return value + 0.0  # type: ignore[no-any-return]  # -0.0 becomes 0.0
+        raise _refused(attribute, value, "is not finite; leave the attribute out instead")
+    if cls is bool:
+        return value  # type: ignore[no-any-return]
+    if cls is datetime:
+        return _in_utc(attribute, value)
+    return _checked_unusual(attribute, value)
+
+
+def _checked_text(attribute: str, value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise _refused(attribute, value, "holds a lone surrogate, which is not Unicode") from None
+    return value
+
+
+def _in_utc(attribute: str, value: datetime) -> datetime:
+    if value.tzinfo is UTC:
+        return value
+    if value.tzinfo is None:  # Arrow, Spark and CSV hand out naive instants; all mean UTC.
+        return value.replace(tzinfo=UTC)
+    try:
+        return value.astimezone(UTC)
+    except (OverflowError, ValueError):
+        raise _refused(attribute, value, "leaves the years 1 to 9999 in UTC") from None
+
+
+def _checked_unusual(attribute: str, value: Any) -> Value:
+    """Subclasses (enums, ``pandas.Timestamp``), dates and NumPy scalars."""
+    if isinstance(value, datetime):
+        if getattr(value, "nanosecond", 0):
+            raise _refused(attribute, value, "has nanoseconds; timestamps count microseconds")
+        if value != value:  # noqa: PLR0124  # pandas.NaT is a datetime unequal to itself
+            raise _refused(attribute, value, "is not a time; leave the attribute out instead")
+        plain = datetime.combine(value.date(), value.time(), value.tzinfo)
+        return _in_utc(attribute, plain)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day, tzinfo=UTC)
+    for base, plain_of in _PLAIN.items():
+        if isinstance(value, base):
+            return checked(attribute, plain_of(value))
+    if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
+        plain_value = value.item()
+        # Nanoseconds and time spans also come out as plain integers; those are no numbers.
+        expected = (datetime, date) if value.dtype.kind == "M" else (int, float, bool)
+        if value.dtype.kind in "iufbM" and type(plain_value) in expected:
+            return checked(attribute, plain_value)
+    raise _refused(
+        attribute,
+        value,
+        "is none of integer, float, string, boolean, timestamp",
+    )
+
+
+def _refused(attribute: str, value: Any, why: str) -> InvalidValueError:
+    shown = repr(value)
+    if len(shown) > 60:
+        shown = shown[:57] + "..."
+    return InvalidValueError(
+        f"attribute {attribute!r}: {shown} ({type(value).__name__}) {why}",
+        attribute=attribute,
+        value=value,
+    )
+
+
+def canonical_number(value: int | float) -> int | float:
+    """The one spelling of a number in a constraint: 1.0 is 1, 1.5 and 1e300 stay floats."""
+    if type(value) is float and value.is_integer() and INT_MIN <= value <= INT_MAX:
+        return int(value)
+    return value
+
+
+def microseconds(value: datetime) -> int:
+    """Microseconds since the epoch: exact, unlike ``timestamp()``."""
+    return (value - EPOCH) // _MICROSECOND
+
+
+def from_microseconds(count: int) -> datetime:
+    """The timestamp that many microseconds after the epoch."""
+    return EPOCH + timedelta(microseconds=count)
+
+
+def show(value: Value) -> str:
+    """The value as the ``where`` dialect writes it."""
+    if value is True:
+        return "TRUE"
+    if value is False:
+        return "FALSE"
+    if isinstance(value, str):
+        return quote(value)
+    if isinstance(value, datetime):
+        return f"TIMESTAMP '{value.replace(tzinfo=None).isoformat(sep=' ')}Z'"
+    return repr(value)
+
+
+def quote(text: str) -> str:
+    """A string literal that reads back as ``text``."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

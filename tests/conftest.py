@@ -1,0 +1,18 @@
+"""Hypothesis profiles: quick by default, ``HYPOTHESIS_PROFILE=long`` for ``make fuzz``."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+_SLOW_MACHINES = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
+settings.register_profile(
+    "quick",
+    max_examples=100,
+    stateful_step_count=20,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=_SLOW_MACHINES,
+)
+settings.register_profile("long", settings.get_profile("quick"), max_examples=5_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

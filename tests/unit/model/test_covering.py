@@ -1,0 +1,78 @@
+"""Covering: paper 2's table, its mixtures, and the papers' mistakes."""
+
+import pytest
+
+from predicast import covers
+from predicast.language import parse_where
+
+TRUE_COVERS = [
+    # paper 2, table 1
+    ("x > 1", "x > 1"), ("x > 1", "x >= 2"), ("x >= 1", "x > 1"), ("x >= 1", "x >= 1"),
+    ("x < 2", "x < 2"), ("x < 2", "x <= 1"), ("x <= 2", "x < 2"), ("x <= 2", "x <= 2"),
+    ("x = 'a'", "x = 'a'"), ("x LIKE 'ab%'", "x LIKE 'abc%'"), ("x LIKE '%bc'", "x LIKE '%abc'"),
+    ("contains(x, 'b')", "contains(x, 'abc')"),
+    # and beyond
+    ("startswith(x, 'ab')", "x = 'abc'"),
+    ("startswith(x, 'ab')", "x IN ('ab', 'abc')"),
+    ("startswith(x, 'ab')", "x >= 'ab' AND x < 'ac'"),
+    ("x >= 'ab' AND x < 'ac'", "startswith(x, 'ab')"),
+    ("x BETWEEN 0 AND 10", "x IN (0, 5, 10)"),
+    ("contains(x, 'b')", "startswith(x, 'abc')"),
+    ("contains(x, 'b')", "endswith(x, 'abc')"),
+    ("contains(x, 'b')", "x LIKE '%a_c%b%'"),
+    ("endswith(x, 'c')", "x LIKE 'a%bc'"),
+    ("x LIKE 'abc'", "x = 'abc'"),
+    ("x != 5", "x > 5"), ("x != 5", "x IN (1, 2)"), ("x NOT IN (1, 2)", "x BETWEEN 3 AND 4"),
+    ("x > 5", "x >= 5 AND x != 5"),
+    ("x > 'a'", "x >= 'a' AND x != 'a'"),
+    ("x NOT BETWEEN 1 AND 3", "x > 3"),
+    ("NOT startswith(x, 'a')", "startswith(x, 'b')"),
+    ("NOT endswith(x, 'ab')", "NOT endswith(x, 'b')"),
+    ("NOT endswith(x, 'a')", "endswith(x, 'b')"),
+    ("NOT contains(x, 'abc')", "NOT contains(x, 'b')"),
+    ("x = TRUE", "x != FALSE"),
+    ("x IS NOT NULL", "x > 1"), ("x IS NOT NULL", "x RLIKE 'a'"), ("TRUE", "x = 1"),
+    ("x RLIKE 'a+'", "x RLIKE 'a+' AND y = 1"),
+    ("x > 1", "x > 2 AND y = 3"), ("x > 1 OR y = 1", "x > 2"), ("x > 1 OR x < 0", "x > 5 OR x < -1"),
+    ("t > TIMESTAMP '2026-01-01'", "t >= TIMESTAMP '2026-01-01 00:00:00.000001'"),
+    ("x = 1", "x > 3 AND x < 2"), ("x = 1", "FALSE"), ("x = 1", "x = 'a' AND x = 2"),
+    ("y = 1", "endswith(x, 'a') AND endswith(x, 'b')"),
+    ("y = 1", "contains(x, 'abc') AND NOT contains(x, 'b')"),
+    ("y = 1", "x IS NULL AND x > 1"),
+    ("x LIKE '%'", "x = 'q'"),
+]  # fmt: skip
+
+FALSE_COVERS = [
+    # paper 1, theorem 2 ignores operators: {x > 1} would lie inside {x < 10}
+    ("x < 10", "x > 1"),
+    ("x > 2", "x > 1"), ("x > 3", "x >= 3"), ("x >= 4", "x > 3"),
+    ("x = 1", "y = 1"), ("x > 1", "TRUE"), ("x = 1", "x = TRUE"), ("x != 5", "x != 'a'"),
+    ("startswith(x, 'abc')", "startswith(x, 'ab')"), ("endswith(x, 'a')", "startswith(x, 'a')"),
+    ("x LIKE 'a%c'", "x LIKE 'a%b'"), ("x LIKE 'a_'", "x LIKE 'a%'"),
+    ("contains(x, 'ac')", "x LIKE 'a%c'"),
+    ("x IS NULL", "x = 1"), ("x IS NOT NULL", "y = 1"), ("x IS NOT NULL", "x IS NULL"),
+    ("FALSE", "x = 1"), ("x > 1", "x > 2 OR y = 1"), ("x RLIKE 'a'", "x RLIKE 'ab'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("outer", "inner"), TRUE_COVERS)
+def test_covers(outer: str, inner: str) -> None:
+    assert covers(parse_where(outer), parse_where(inner))
+
+
+@pytest.mark.parametrize(("outer", "inner"), FALSE_COVERS)
+def test_does_not_cover(outer: str, inner: str) -> None:
+    assert not covers(parse_where(outer), parse_where(inner))
+
+
+def test_covering_depends_on_what_absence_means() -> None:
+    contradiction, other = parse_where("x > 3 AND x < 2"), parse_where("y = 1")
+    assert covers(other, contradiction)
+    assert not covers(other, contradiction, absent="passes")
+    assert covers(parse_where("x > 9"), contradiction, absent="passes")
+
+
+def test_constraints_and_clauses_are_coverable_too() -> None:
+    outer, inner = parse_where("x > 1"), parse_where("x > 2 AND y = 1")
+    assert covers(outer.clauses[0].constraints[0], inner.clauses[0])
+    assert not covers(inner.clauses[0], outer.clauses[0].constraints[0])
