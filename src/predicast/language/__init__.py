@@ -1,0 +1,27 @@
+"""From text, JSON and Python expressions to subscriptions, and back."""
+
+from predicast.language.builder import attr
+from predicast.language.json_form import (
+    event_from_document,
+    event_from_json,
+    event_to_json,
+    subscription_from_document,
+    subscription_from_json,
+    subscription_to_json,
+)
+from predicast.language.reading import Readable, to_subscription
+from predicast.language.where import parse_where, to_where
+
+__all__ = [
+    "Readable",
+    "attr",
+    "event_from_document",
+    "event_from_json",
+    "event_to_json",
+    "parse_where",
+    "subscription_from_document",
+    "subscription_from_json",
+    "subscription_to_json",
+    "to_subscription",
+    "to_where",
+]

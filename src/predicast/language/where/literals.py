@@ -1,0 +1,111 @@
+"""Literals of the ``where`` dialect: from their text to checked values and back."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Final
+
+from predicast.errors import InvalidValueError
+from predicast.model.values import INT_MAX, checked
+
+# An integer of more digits cannot fit in 64 bits; int() itself refuses some thousands of them.
+_MAX_DIGITS: Final = 4000
+
+_ESCAPE: Final = re.compile(
+    r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-3][0-7]{2})|(.))", re.DOTALL
+)
+# As in Spark; \% and \_ keep their backslash, for LIKE.
+_ESCAPED: Final = {
+    "0": "\0",
+    "b": "\b",
+    "n": "\n",
+    "r": "\r",
+    "t": "\t",
+    "Z": "\x1a",
+    "%": "\\%",
+    "_": "\\_",
+}
+_TIMESTAMP: Final = re.compile(
+    r"(\d{4})-(\d{1,2})(?:-(\d{1,2})"
+    r"(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?"
+    r"\s*(Z|UTC|[+-]\d{1,2}(?::?\d{2})?)?)?)?",
+    re.ASCII,
+)
+
+
+def number(text: str) -> int | float:
+    """An unsigned number, its range not yet checked: a minus sign may still come."""
+    if text.isdigit():
+        if len(text) > _MAX_DIGITS:
+            raise InvalidValueError(f"a number of {len(text)} digits is beyond 64 bits")
+        return int(text)
+    value = float(text)
+    if value.is_integer() and value <= INT_MAX:
+        return int(value)
+    return value
+
+
+def string(text: str) -> str:
+    """The content of a quoted literal, quotes included in ``text``."""
+    quote, body = text[0], text[1:-1]
+    if "\\" not in body:
+        return body.replace(quote + quote, quote) if quote in body else body
+    return _ESCAPE.sub(_unescaped, body.replace(quote + quote, "\\" + quote))
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    short, long, octal, character = match.groups()
+    if character is not None:
+        return _ESCAPED.get(character, character)
+    code = int(octal, 8) if octal else int(short or long, 16)
+    try:
+        return chr(code)
+    except (ValueError, OverflowError):
+        raise InvalidValueError(f"{match.group()} is not a Unicode code point") from None
+
+
+def timestamp(text: str) -> datetime:
+    """A timestamp from the content of its literal; without a zone it is in UTC."""
+    match = _TIMESTAMP.fullmatch(text.strip())
+    if match is None:
+        raise InvalidValueError(
+            f"{text!r} is not a timestamp; write '2026-01-31 23:59:59.5', "
+            "with Z or +02:00 behind it for another zone than UTC",
+            value=text,
+        )
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    try:
+        moment = datetime(
+            int(year),
+            int(month),
+            int(day or 1),
+            int(hour or 0),
+            int(minute or 0),
+            int(second or 0),
+            int((fraction or "0").ljust(6, "0")),
+            _zone(zone),
+        )
+    except ValueError as error:
+        raise InvalidValueError(f"{text!r} is not a timestamp: {error}", value=text) from None
+    result = checked("timestamp", moment)
+    assert isinstance(result, datetime)
+    return result
+
+
+def _zone(text: str | None) -> timezone:
+    if text in {None, "Z", "UTC"}:
+        return UTC
+    assert text is not None
+    digits = text[1:].replace(":", "")
+    hours, minutes = (digits[:-2], digits[-2:]) if len(digits) > 2 else (digits, "0")
+    offset = timedelta(hours=int(hours), minutes=int(minutes))
+    return timezone(-offset if text[0] == "-" else offset)
+
+
+def day(text: str) -> datetime:
+    """A DATE literal: the first instant of that day in UTC."""
+    try:
+        return datetime.combine(date.fromisoformat(text.strip()), datetime.min.time(), UTC)
+    except ValueError:
+        raise InvalidValueError(f"{text!r} is not a date; write '2026-01-31'", value=text) from None

@@ -1,0 +1,104 @@
+"""Subscriptions as ``where`` text, such that parsing the text gives the subscription back."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from predicast.model import Clause, Constraint, LikePattern, Operator, Subscription
+from predicast.model.values import quote, show
+
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Words that mean something else in some position; quoting more than needed does no harm.
+# fmt: off
+_QUOTED_WORDS: Final = frozenset((
+    "and", "or", "not", "in", "between", "like", "rlike", "regexp", "ilike", "is", "null",
+    "true", "false", "escape", "select", "case", "exists", "timestamp", "timestamp_ltz",
+    "timestamp_ntz", "date", "interval", "from", "where", "when", "then", "else", "end",
+    "cast", "distinct", "any", "all", "some", "div", "show", "set", "use", "describe",
+    "explain", "startswith", "endswith", "contains", "isnull", "isnotnull",
+))
+# fmt: on
+_FUNCTIONS: Final = {
+    Operator.PREFIX: "startswith",
+    Operator.SUFFIX: "endswith",
+    Operator.CONTAINS: "contains",
+}
+
+
+def to_where(expression: Subscription | Clause | Constraint) -> str:
+    """The text of a subscription, clause or constraint.
+
+    >>> from predicast.language import parse_where
+    >>> to_where(parse_where("NOT (a = 1 AND b >= 2)"))
+    'a != 1 OR b < 2'
+    """
+    if isinstance(expression, Constraint):
+        return _constraint(expression)
+    if isinstance(expression, Clause):
+        return _clause(expression)
+    if not expression.clauses:
+        return "FALSE"
+    if len(expression.clauses) == 1:
+        return _clause(expression.clauses[0])
+    return " OR ".join(
+        f"({_clause(clause)})" if len(clause) > 1 else _clause(clause)
+        for clause in expression.clauses
+    )
+
+
+def _clause(clause: Clause) -> str:
+    return " AND ".join(map(_constraint, clause.constraints)) or "TRUE"
+
+
+def name(attribute: str) -> str:
+    """An attribute's name, back-quoted where a plain one would not read back."""
+    return (
+        ".".join(_part(part) for part in attribute.split("."))
+        if _splits(attribute)
+        else (_quoted(attribute))
+    )
+
+
+def _splits(attribute: str) -> bool:
+    return all(attribute.split("."))
+
+
+def _part(part: str) -> str:
+    plain = _PLAIN_NAME.fullmatch(part) and part.lower() not in _QUOTED_WORDS
+    return part if plain else _quoted(part)
+
+
+def _quoted(part: str) -> str:
+    return "`" + part.replace("`", "``") + "`"
+
+
+def _constraint(constraint: Constraint) -> str:
+    attribute, operator = name(constraint.attribute), constraint.operator
+    operand: Any = constraint.operand
+    match operator:
+        case Operator.EXISTS:
+            return f"{attribute} IS NOT NULL"
+        case Operator.ABSENT:
+            return f"{attribute} IS NULL"
+        case Operator.BETWEEN | Operator.NOT_BETWEEN:
+            return f"{attribute} {operator.value.upper()} {show(operand[0])} AND {show(operand[1])}"
+        case Operator.IN | Operator.NOT_IN:
+            return f"{attribute} {operator.value.upper()} ({', '.join(map(show, operand))})"
+        case Operator.LIKE | Operator.NOT_LIKE:
+            return f"{attribute} {operator.value.upper()} {_pattern(operand)}"
+        case Operator.MATCHES:
+            return f"{attribute} RLIKE {quote(operand)}"
+        case Operator.NOT_MATCHES:
+            return f"{attribute} NOT RLIKE {quote(operand)}"
+        case Operator.PREFIX | Operator.SUFFIX | Operator.CONTAINS:
+            return f"{_FUNCTIONS[operator]}({attribute}, {quote(operand)})"
+        case Operator.NOT_PREFIX | Operator.NOT_SUFFIX | Operator.NOT_CONTAINS:
+            return f"NOT {_FUNCTIONS[operator.negation]}({attribute}, {quote(operand)})"
+        case _:
+            return f"{attribute} {operator.value} {show(operand)}"
+
+
+def _pattern(pattern: LikePattern) -> str:
+    escape = "" if pattern.escape == "\\" else f" ESCAPE {quote(pattern.escape)}"
+    return quote(pattern.pattern) + escape

@@ -1,0 +1,177 @@
+"""Templates: expressions whose literals are still to come.
+
+Subscriptions are many and their shapes are few: ``price < 10 AND symbol = 'IBM'`` differs from a
+million others only in its literals. So the parser makes *templates*, constraints without their
+literals, and a ``Shape`` holds them normalised; filling in literals gives a subscription.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+from predicast.errors import InvalidValueError
+from predicast.language.where import literals
+from predicast.model import Clause, Constraint, Kind, LikePattern, Operator, Subscription, Value
+from predicast.model.constraint import (
+    canonical_like,
+    canonical_value,
+    check_regex,
+    sorted_set,
+    trusted_constraint,
+)
+from predicast.model.values import INT_MAX, INT_MIN
+
+Convert: TypeAlias = Callable[[str], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A literal of the text: where it stands, and what makes a value of that piece of text."""
+
+    start: int
+    end: int
+    convert: Convert
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintTemplate:
+    """A constraint on one attribute whose operand is made of literals."""
+
+    attribute: str
+    operator: Operator
+    literals: tuple[Literal, ...]
+    start: int
+
+    def negated(self) -> ConstraintTemplate:
+        return ConstraintTemplate(self.attribute, self.operator.negation, self.literals, self.start)
+
+    def fill(self, value_of: Callable[[Literal], Value]) -> Constraint:
+        """The constraint with every check made, for a text seen for the first time."""
+        values = [value_of(literal) for literal in self.literals]
+        operand: Any = values[0] if len(values) == 1 else tuple(values)
+        if self.operator in _SETS:
+            operand = tuple(values)
+        elif self.operator in _LIKES:
+            operand = LikePattern(*values)  # type: ignore[arg-type]
+        elif not values:
+            operand = None
+        return Constraint(self.attribute, self.operator, operand)
+
+
+_SETS: Final = frozenset({Operator.IN, Operator.NOT_IN})
+_LIKES: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})
+_REGEXES: Final = frozenset({Operator.MATCHES, Operator.NOT_MATCHES})
+_RANGES: Final = frozenset({Operator.BETWEEN, Operator.NOT_BETWEEN})
+
+
+def as_number(text: str) -> int | float:
+    """A number literal in range."""
+    return _in_range(literals.number(text))
+
+
+def as_negative(text: str) -> int | float:
+    """A number literal behind a minus sign."""
+    return _in_range(-literals.number(text))
+
+
+def _in_range(value: int | float) -> int | float:
+    if INT_MIN <= value <= INT_MAX:
+        return value
+    if type(value) is int:
+        raise InvalidValueError(f"{value} is beyond 64 bits; write {value:.6e} for a float")
+    if value in {float("inf"), float("-inf")}:
+        raise InvalidValueError("the number is beyond the range of 64-bit floats")
+    return value
+
+
+def as_string(text: str) -> str:
+    """A string literal that is valid Unicode."""
+    if text.isascii() and "\\" not in text:
+        return literals.string(text)
+    value = canonical_value("literal", Operator.EQ, literals.string(text))
+    assert isinstance(value, str)
+    return value
+
+
+def as_timestamp(text: str) -> datetime:
+    """The string literal behind TIMESTAMP."""
+    return literals.timestamp(literals.string(text))
+
+
+def as_day(text: str) -> datetime:
+    """The string literal behind DATE."""
+    return literals.day(literals.string(text))
+
+
+class Shape:
+    """A normalised template that fills fast, since all but the literals was checked before."""
+
+    __slots__ = ("_clauses", "_constants", "_converters", "_may_repeat")
+
+    def __init__(
+        self, clauses: list[list[ConstraintTemplate]], text: str, slots: Sequence[int]
+    ) -> None:
+        index = {start: position for position, start in enumerate(slots)}
+        converters: list[Convert] = [str] * len(slots)
+        constants: list[Value] = []
+        for template in {id(leaf): leaf for clause in clauses for leaf in clause}.values():
+            for literal in template.literals:
+                if literal.start in index:
+                    converters[index[literal.start]] = literal.convert
+                else:
+                    index[literal.start] = len(slots) + len(constants)
+                    constants.append(literal.convert(text[literal.start : literal.end]))
+        self._converters = converters
+        self._constants = constants
+        self._clauses = [[_filler(leaf, index) for leaf in clause] for clause in clauses]
+        single = {(leaf.attribute, leaf.operator) for clause in clauses for leaf in clause}
+        self._may_repeat = len(clauses) > 1 or len(single) < sum(map(len, clauses))
+
+    def fill(self, texts: Sequence[str]) -> Subscription:
+        """The subscription with these literals, given as text in order of appearance."""
+        values = [convert(text) for convert, text in zip(self._converters, texts, strict=True)]
+        values += self._constants
+        clauses = [[fill(values) for fill in clause] for clause in self._clauses]
+        if self._may_repeat:
+            return Subscription.of(clauses)
+        return Subscription(tuple([Clause(tuple(clause)) for clause in clauses]))
+
+
+Filler: TypeAlias = Callable[[list[Value]], Constraint]
+
+
+def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
+    """A function from the values of a text's literals to the constraint; checks what is left."""
+    attribute, operator = template.attribute, template.operator
+    positions = [index[literal.start] for literal in template.literals]
+    if operator in _SETS:
+        return lambda values: trusted_constraint(
+            attribute, operator, *sorted_set(attribute, operator, [values[p] for p in positions])
+        )
+    if operator in _LIKES:
+        return lambda values: trusted_constraint(
+            attribute,
+            operator,
+            canonical_like(attribute, operator, LikePattern(*[values[p] for p in positions])),  # type: ignore[arg-type]
+            Kind.STRING,
+        )
+    if not positions:
+        return lambda values: trusted_constraint(attribute, operator, None, None)
+    kind = template.literals[0].kind
+    first, last = positions[0], positions[-1]
+    if operator in _RANGES:
+        return lambda values: trusted_constraint(
+            attribute, operator, (values[first], values[last]), kind
+        )
+    if operator in _REGEXES:
+
+        def fill_regex(values: list[Value]) -> Constraint:
+            check_regex(attribute, operator, values[first])
+            return trusted_constraint(attribute, operator, values[first], kind)
+
+        return fill_regex
+    return lambda values: trusted_constraint(attribute, operator, values[first], kind)
