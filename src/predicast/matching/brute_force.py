@@ -1,0 +1,139 @@
+"""Brute force: every subscription is tested against every event, no index at all.
+
+One event is tested by the model's own definition of a match. A batch is tested column by column:
+the constraints of one clause on one attribute become a mask over the rows, masks that several
+clauses share are computed once, and a clause is the conjunction of its masks. Time is
+O(subscriptions × events) either way, but a batch pays NumPy's price per pair instead of Python's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from predicast.matching.matcher import Matcher, Pairs
+from predicast.model import Absent, Constraint, Event, Subscription
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from predicast.matching.columns import Columns
+
+# Rows tested at a time: masks stay in the processor's cache, and their memory is bounded.
+_CHUNK_ROWS: Final = 4_096
+_MAX_MASKS: Final = 16_384
+
+# A clause, as the constraints on each of its attributes.
+_Groups: TypeAlias = list[tuple[str, tuple[Constraint, ...]]]
+
+
+class BruteForce(Matcher):
+    """Subscriptions in a dictionary, tested one after the other."""
+
+    name = "brute-force"
+
+    def __init__(self, *, absent: Absent = "fails") -> None:
+        super().__init__(absent=absent)
+        self._subscriptions: dict[int, Subscription] = {}
+        self._groups: dict[int, list[_Groups]] = {}
+        self._events = 0
+        self._tested = 0
+
+    def subscribe(self, key: int, subscription: Subscription) -> None:
+        self._subscriptions[key] = subscription
+        self._groups[key] = [list(clause.by_attribute().items()) for clause in subscription.clauses]
+
+    def unsubscribe(self, key: int) -> None:
+        del self._subscriptions[key]
+        del self._groups[key]
+
+    def change(self, key: int, subscription: Subscription) -> None:
+        self.subscribe(key, subscription)
+
+    def match(self, event: Event) -> list[int]:
+        self._count(1)
+        absent = self.absent
+        return [
+            key
+            for key, subscription in self._subscriptions.items()
+            if subscription.matches(event, absent)
+        ]
+
+    def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
+        from predicast.matching.columns import Columns
+
+        found: list[list[int]] = [[] for _ in events]
+        pairs = self.match_columns(Columns.from_events(events))
+        for event, key in zip(pairs.events.tolist(), pairs.keys.tolist(), strict=True):
+            found[event].append(key)
+        return found
+
+    def match_columns(self, columns: Columns) -> Pairs:
+        import numpy as np
+
+        self._count(len(columns))
+        events: list[np.ndarray] = [np.empty(0, np.int64)]
+        keys: list[np.ndarray] = [np.empty(0, np.int64)]
+        for start, chunk in columns.chunks(_CHUNK_ROWS):
+            test = _MaskCache(chunk, self.absent)
+            for key, clauses in self._groups.items():
+                rows = test.rows_of(clauses)
+                if len(rows):
+                    events.append(rows + start)
+                    keys.append(np.full(len(rows), key, np.int64))
+        all_events, all_keys = np.concatenate(events), np.concatenate(keys)
+        order = np.argsort(all_events, kind="stable")
+        return Pairs(all_events[order], all_keys[order])
+
+    def statistics(self) -> dict[str, int]:
+        return {
+            "subscriptions": len(self._subscriptions),
+            "clauses": sum(map(len, self._groups.values())),
+            "events": self._events,
+            "subscriptions_tested": self._tested,
+        }
+
+    def _count(self, events: int) -> None:
+        self._events += events
+        self._tested += events * len(self._subscriptions)
+
+
+class _MaskCache:
+    """The masks of one chunk, each computed once while there is room for it."""
+
+    def __init__(self, columns: Columns, absent: Absent) -> None:
+        self._columns = columns
+        self._absent = absent
+        self._masks: dict[tuple[Constraint, ...], np.ndarray] = {}
+
+    def rows_of(self, clauses: list[_Groups]) -> np.ndarray:
+        """The rows that some clause matches."""
+        import numpy as np
+
+        matched: np.ndarray | None = None
+        for groups in clauses:
+            mask = self._clause(groups)
+            matched = mask if matched is None else matched | mask
+        if matched is None:
+            return np.empty(0, np.int64)
+        return np.flatnonzero(matched)
+
+    def _clause(self, groups: _Groups) -> np.ndarray:
+        import numpy as np
+
+        if not groups:
+            return np.ones(len(self._columns), bool)
+        mask = self._mask(*groups[0])
+        for attribute, constraints in groups[1:]:
+            if not mask.any():
+                return mask
+            mask = mask & self._mask(attribute, constraints)
+        return mask
+
+    def _mask(self, attribute: str, constraints: tuple[Constraint, ...]) -> np.ndarray:
+        mask = self._masks.get(constraints)
+        if mask is None:
+            mask = self._columns.test(attribute, constraints, self._absent)
+            if len(self._masks) < _MAX_MASKS:
+                self._masks[constraints] = mask
+        return mask

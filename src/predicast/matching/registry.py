@@ -1,0 +1,45 @@
+"""Matchers by name. A matcher's module is imported when the matcher is first asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+from predicast.errors import UnknownMatcherError, suggest
+from predicast.matching.matcher import Matcher
+from predicast.model import Absent
+
+DEFAULT: Final = "brute-force"
+
+_MATCHERS: Final[dict[str, str | type[Matcher]]] = {
+    "brute-force": "predicast.matching.brute_force:BruteForce",
+}
+
+
+def matcher_names() -> list[str]:
+    """The names that ``Engine(matcher=...)`` takes."""
+    return sorted(_MATCHERS)
+
+
+def register_matcher(name: str, matcher: type[Matcher]) -> None:
+    """Make a matcher of your own available under a new name."""
+    if name in _MATCHERS:
+        raise UnknownMatcherError(f"the name {name!r} is taken", name=name)
+    _MATCHERS[name] = matcher
+
+
+def make_matcher(name: str, *, absent: Absent = "fails") -> Matcher:
+    """A new, empty matcher."""
+    known = _MATCHERS.get(name)
+    if known is None:
+        close = suggest(str(name), _MATCHERS)
+        hint = f"did you mean {close!r}?" if close else f"known: {', '.join(matcher_names())}"
+        raise UnknownMatcherError(
+            f"there is no matcher {name!r}; {hint}", name=name, suggestion=close
+        )
+    if isinstance(known, str):
+        module, _, attribute = known.partition(":")
+        known = getattr(import_module(module), attribute)
+        assert isinstance(known, type) and issubclass(known, Matcher)
+        _MATCHERS[name] = known
+    return known(absent=absent)

@@ -1,0 +1,213 @@
+"""The conformance suite: what it means to be a matcher, as tests.
+
+Subclass it in a test module, name your matcher, and pytest runs the lot::
+
+    class TestMyMatcher(MatcherConformance):
+        matcher = "my-matcher"
+
+Every answer is compared with ``definition``, the model's own definition of a match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from predicast.errors import UnsupportedByMatcherError
+from predicast.language import to_subscription
+from predicast.matching import Matcher, make_matcher
+from predicast.matching.columns import Columns
+from predicast.model import Absent, Event, Interval, Subscription
+from predicast.testing.strategies import events, events_near, subscriptions
+
+_BOTH: tuple[Absent, ...] = ("fails", "passes")
+
+
+def definition(
+    subscriptions: Mapping[int, Subscription], event: Event, absent: Absent
+) -> list[int]:
+    """The right answer: the keys whose subscriptions match by definition, sorted."""
+    return sorted(key for key, each in subscriptions.items() if each.matches(event, absent))
+
+
+class MatcherConformance:
+    """Tests that every matcher passes; ``matcher`` is its name in the registry."""
+
+    matcher: ClassVar[str]
+
+    def make(self, absent: Absent) -> Matcher:
+        """A new matcher; skips the test if this policy is refused, which must be clear."""
+        try:
+            return make_matcher(self.matcher, absent=absent)
+        except UnsupportedByMatcherError as refusal:
+            assert absent in str(refusal), "a refusal names what it refuses"
+            pytest.skip(str(refusal))
+
+    def loaded(
+        self, absent: Absent, wanted: Sequence[Subscription]
+    ) -> tuple[Matcher, dict[int, Subscription]]:
+        """A matcher with those of the subscriptions that it accepts, and what it holds."""
+        matcher = self.make(absent)
+        held = {key: each for key, each in enumerate(wanted) if accepts(matcher, key, each)}
+        return matcher, held
+
+    def check(self, absent: Absent, wanted: Sequence[Subscription], some: Sequence[Event]) -> None:
+        """All three ways of asking give the right answer."""
+        matcher, held = self.loaded(absent, wanted)
+        right = [definition(held, event, absent) for event in some]
+        assert [sorted(matcher.match(event)) for event in some] == right
+        assert [sorted(keys) for keys in matcher.match_batch(some)] == right
+        pairs = matcher.match_columns(Columns.from_events(some))
+        found: list[list[int]] = [[] for _ in some]
+        for row, key in zip(pairs.events.tolist(), pairs.keys.tolist(), strict=True):
+            found[row].append(key)
+        assert [sorted(keys) for keys in found] == right
+
+    @pytest.mark.parametrize("absent", _BOTH)
+    @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+    @given(data=st.data())
+    def test_answers_as_defined(self, absent: Absent, data: Any) -> None:
+        wanted = data.draw(st.lists(subscriptions(), min_size=1, max_size=6), "subscriptions")
+        near = st.sampled_from(wanted).flatmap(events_near)
+        self.check(absent, wanted, data.draw(st.lists(near, min_size=1, max_size=5), "events"))
+
+    @pytest.mark.parametrize("absent", _BOTH)
+    @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+    @given(wanted=st.lists(subscriptions(), max_size=6), some=st.lists(events(), max_size=6))
+    def test_answers_on_unrelated_events(
+        self, absent: Absent, wanted: list[Subscription], some: list[Event]
+    ) -> None:
+        self.check(absent, wanted, some)
+
+    @pytest.mark.parametrize("absent", _BOTH)
+    @pytest.mark.parametrize(("expression", "attributes"), [
+        ("TRUE", {}),
+        ("FALSE", {"a": 1}),
+        ("a > 0 AND b = 1", {"a": 1}),
+        ("a IS NULL", {}),
+        ("a IS NOT NULL", {}),
+        ("a = 1 OR a = 1.0 OR b = 2", {"a": 1, "b": 2}),
+        ("a = 9007199254740993", {"a": 2.0**53}),
+        ("a = 9007199254740992", {"a": 2.0**53}),
+        ("a = 1", {"a": True}),
+        ("NOT a = 1", {"a": "1"}),
+        ("a > 3 AND a < 2", {"a": Interval(0, 9)}),
+        ("a > 3 AND a < 4", {"a": Interval(0, 9)}),
+        ("a > 3 AND a < 4", {"a": Interval(0.0, 9.0)}),
+        ("a = 5", {"a": Interval(None, 3, hi_open=True)}),
+        ("a != 5", {"a": Interval(5, 5)}),
+        ("a > 3 AND a > 5", {"a": 4}),
+        ("startswith(a, 'ab') OR startswith(a, 'abc')", {"a": "abx"}),
+    ])  # fmt: skip
+    def test_edge(self, absent: Absent, expression: str, attributes: dict[str, Any]) -> None:
+        self.check(absent, [to_subscription(expression)], [Event(attributes)])
+
+    def test_a_refused_subscription_leaves_no_trace(self) -> None:
+        matcher = self.make("fails")
+        refused = to_subscription("a RLIKE '^x' AND b NOT LIKE '%y_z' AND c IS NULL")
+        plain = to_subscription("a = 1")
+        matcher.subscribe(0, plain)
+        before = matcher.statistics()
+        if accepts(matcher, 1, refused):
+            matcher.unsubscribe(1)
+        else:
+            assert matcher.statistics() == before
+        assert matcher.match(Event({"a": 1})) == [0]
+
+    @pytest.mark.parametrize("absent", _BOTH)
+    def test_answers_as_defined_while_subscriptions_change(self, absent: Absent) -> None:
+        make = self.make
+        make(absent)  # skips here if the policy is refused
+
+        class Machine(_ChangingSubscriptions):
+            policy = absent
+
+            def make(self) -> Matcher:
+                return make(absent)
+
+        run_state_machine_as_test(Machine)
+
+    def test_statistics_count(self) -> None:
+        matcher, held = self.loaded("fails", [to_subscription("a = 1"), to_subscription("b > 2")])
+        matcher.match(Event({"a": 1}))
+        statistics = matcher.statistics()
+        assert statistics["subscriptions"] == len(held) == 2
+        assert statistics["events"] == 1
+        assert all(count >= 0 for count in statistics.values())
+
+
+def accepts(matcher: Matcher, key: int, subscription: Subscription) -> bool:
+    """Subscribe, or learn that the matcher cannot hold it."""
+    try:
+        matcher.subscribe(key, subscription)
+    except UnsupportedByMatcherError as refusal:
+        assert str(refusal)
+        return False
+    return True
+
+
+class _ChangingSubscriptions(RuleBasedStateMachine):
+    """Subscribe, change, unsubscribe and match in any order."""
+
+    policy: Absent
+    keys = Bundle("keys")
+
+    def make(self) -> Matcher:
+        raise NotImplementedError
+
+    @initialize()
+    def start(self) -> None:
+        self.matcher = self.make()
+        self.held: dict[int, Subscription] = {}
+        self.next_key = 0
+
+    @rule(target=keys, subscription=subscriptions())
+    def subscribe(self, subscription: Subscription) -> int:
+        key = self.next_key
+        self.next_key += 1
+        if accepts(self.matcher, key, subscription):
+            self.held[key] = subscription
+        return key
+
+    @rule(key=keys, subscription=subscriptions())
+    def change(self, key: int, subscription: Subscription) -> None:
+        if key not in self.held:
+            return
+        try:
+            self.matcher.change(key, subscription)
+        except UnsupportedByMatcherError:
+            return
+        self.held[key] = subscription
+
+    @rule(key=consumes(keys))
+    def unsubscribe(self, key: int) -> None:
+        if self.held.pop(key, None) is not None:
+            self.matcher.unsubscribe(key)
+
+    @rule(data=st.data())
+    def match(self, data: Any) -> None:
+        source = events()
+        if self.held:
+            source = source | st.sampled_from(list(self.held.values())).flatmap(events_near)
+        some = data.draw(st.lists(source, min_size=1, max_size=3))
+        right = [definition(self.held, event, self.policy) for event in some]
+        assert [sorted(self.matcher.match(event)) for event in some] == right
+        assert [sorted(keys) for keys in self.matcher.match_batch(some)] == right
+
+    @invariant()
+    def counts_its_subscriptions(self) -> None:
+        if hasattr(self, "held"):
+            assert self.matcher.statistics()["subscriptions"] == len(self.held)

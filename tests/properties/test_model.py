@@ -1,0 +1,169 @@
+"""Laws of the model, on random input."""
+
+import math
+from datetime import datetime, timedelta
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predicast import Event, covers
+from predicast.model import (
+    Absent,
+    And,
+    Clause,
+    Constraint,
+    Expression,
+    Interval,
+    Leaf,
+    Not,
+    Operator,
+    Subscription,
+    Value,
+    subscription_of,
+)
+from predicast.model.values import kind_of
+from predicast.testing import strategies as some
+
+POLICIES = st.sampled_from(["fails", "passes"])
+ORDERED = st.sampled_from(
+    [Operator.EQ, Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.BETWEEN, Operator.IN]
+)
+
+
+def truth(node: Expression, event: Event) -> bool | None:
+    """SQL's three-valued logic, straight from the tree: the oracle for the normal form."""
+    if isinstance(node, Leaf):
+        value = event.get(node.constraint.attribute)
+        if node.constraint.kind is None:
+            return (value is not None) is (node.constraint.operator is Operator.EXISTS)
+        if (
+            value is None
+            or isinstance(value, Interval)
+            or kind_of(value) is not node.constraint.kind
+        ):
+            return None
+        return node.constraint.holds(value)
+    if isinstance(node, Not):
+        part = truth(node.part, event)
+        return None if part is None else not part
+    parts = [truth(part, event) for part in node.parts]
+    decisive = not isinstance(node, And)
+    if decisive in parts:
+        return decisive
+    return None if None in parts else not decisive
+
+
+@given(some.expressions(), some.events(regions=False))
+def test_the_normal_form_means_what_the_tree_means(tree: Expression, event: Event) -> None:
+    assert subscription_of(tree).matches(event) is (truth(tree, event) is True)
+
+
+@given(st.data(), POLICIES)
+def test_covers_is_never_wrongly_true(data: st.DataObject, absent: Absent) -> None:
+    outer, inner = data.draw(some.subscriptions()), data.draw(some.subscriptions())
+    if not covers(outer, inner, absent=absent):
+        return
+    for event in data.draw(st.lists(some.events_near(inner), min_size=1, max_size=5)):
+        assert outer.matches(event, absent) or not inner.matches(event, absent)
+
+
+@given(some.subscriptions(), POLICIES)
+def test_covers_is_reflexive(subscription: Subscription, absent: Absent) -> None:
+    assert covers(subscription, subscription, absent=absent)
+
+
+@given(st.lists(some.constraints(), max_size=3), some.constraints(), POLICIES)
+def test_a_clause_covers_itself_with_more_constraints(
+    constraints: list[Constraint], more: Constraint, absent: Absent
+) -> None:
+    assert covers(Clause(tuple(constraints)), Clause((*constraints, more)), absent=absent)
+
+
+@given(
+    st.lists(some.constraints(ORDERED), min_size=1, max_size=3),
+    st.lists(some.constraints(ORDERED), min_size=1, max_size=3),
+)
+def test_covers_is_complete_for_intervals_and_sets(
+    outer: list[Constraint], inner: list[Constraint]
+) -> None:
+    """Where it says no, there is an event to show for it: an end of an interval, or beside one."""
+    a, b = Clause(tuple(outer)), Clause(tuple(inner))
+    if covers(a, b):
+        return
+    attributes = {c.attribute for c in outer + inner}
+    assert any(
+        b.matches(event) and not a.matches(event) for event in _witnesses(outer + inner, attributes)
+    )
+
+
+def _witnesses(constraints: list[Constraint], attributes: set[str]) -> list[Event]:
+    """Points at, between and beyond all operands, one attribute varied at a time."""
+    pools: dict[str, list[Any]] = {name: [] for name in attributes}
+    for constraint in constraints:
+        operand = constraint.operand
+        pools[constraint.attribute].extend(operand if isinstance(operand, tuple) else (operand,))
+    for pool in pools.values():
+        pool.extend([near for value in list(pool) for near in _beside(value, pool)])
+        pool.extend([True, False, 0, ""])
+    events = []
+    for name in pools:
+        for value in pools[name]:
+            for inner in _satisfying(constraints, pools):
+                events.append(Event({**inner, name: value}))
+                events.append(Event({k: v for k, v in inner.items() if k != name}))
+    return events
+
+
+def _beside(value: Any, others: list[Any]) -> list[Any]:
+    """Values of the same kind before and after, with no operand in between."""
+    if isinstance(value, bool):
+        return []
+    if isinstance(value, str):
+        return [value + "\0", value + "\U0010ffff"]
+    if isinstance(value, datetime):
+        steps = (timedelta(microseconds=-1), timedelta(microseconds=1))
+        return [value + s for s in steps if datetime.min < (value + s).replace(tzinfo=None)]
+    near = [math.nextafter(float(value), limit) for limit in (-math.inf, math.inf)]
+    return [each for each in near if math.isfinite(each)]
+
+
+def _satisfying(constraints: list[Constraint], pools: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """For each prefix of the constraints, values that satisfy as many attributes as can be."""
+    found = []
+    for count in range(len(constraints) + 1):
+        clause = Clause(tuple(constraints[count:]))
+        chosen = {
+            name: next((v for v in pool if all(c.holds(v) for c in clause.on(name))), None)
+            for name, pool in pools.items()
+        }
+        found.append({name: value for name, value in chosen.items() if value is not None})
+    return found
+
+
+@given(st.lists(some.constraints(), min_size=1, max_size=3), some.integers(), st.integers(0, 12))
+def test_integer_regions_are_the_union_of_their_points(
+    constraints: list[Constraint], lo: int, length: int
+) -> None:
+    hi = min(lo + length, 2**63 - 1)
+    clause = Clause(tuple(Constraint("x", c.operator, c.operand) for c in constraints))
+    points = any(clause.matches(Event({"x": point})) for point in range(lo, hi + 1))
+    assert clause.matches(Event({"x": Interval(lo, hi)})) is points
+
+
+@given(st.lists(some.constraints(), min_size=1, max_size=3), some.timestamps(), st.integers(0, 5))
+def test_timestamp_regions_are_the_union_of_their_points(
+    constraints: list[Constraint], start: datetime, length: int
+) -> None:
+    moments = [start]
+    while len(moments) <= length and moments[-1].replace(tzinfo=None) < datetime.max:  # noqa: DTZ901
+        moments.append(moments[-1] + timedelta(microseconds=1))
+    clause = Clause(tuple(Constraint("x", c.operator, c.operand) for c in constraints))
+    points = any(clause.matches(Event({"x": moment})) for moment in moments)
+    assert clause.matches(Event({"x": Interval(moments[0], moments[-1])})) is points
+
+
+@given(some.values(), some.values())
+def test_equality_is_exact_and_kinds_never_mix(left: Value, right: Value) -> None:
+    same_kind = kind_of(left) is kind_of(right)
+    assert Constraint("x", Operator.EQ, left).holds(right) is (same_kind and left == right)
