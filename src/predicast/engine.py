@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from predicast import snapshot
-from predicast.errors import DuplicateIdError, InvalidIdError, UnknownIdError, suggest
+from predicast.errors import DuplicateIdError, EngineError, InvalidIdError, UnknownIdError, suggest
 from predicast.explanation import Explanation, explain
 from predicast.language import Readable, to_subscription
 from predicast.matching import DEFAULT, make_matcher
@@ -52,7 +52,7 @@ class Engine:
 
     def __init__(self, *, matcher: str = DEFAULT, absent: Absent = "fails") -> None:
         if absent not in {"fails", "passes"}:
-            raise ValueError(f"absent is 'fails' or 'passes', not {absent!r}")
+            raise EngineError(f"absent is 'fails' or 'passes', not {absent!r}")
         self._matcher = make_matcher(matcher, absent=absent)
         self._matcher_name = matcher
         self._absent: Absent = absent
@@ -171,7 +171,7 @@ class Engine:
             return to_subscription(operation.expression)
         if isinstance(operation, Unsubscribe):
             return None
-        raise TypeError(f"a window holds Subscribe, Change and Unsubscribe, not {operation!r}")
+        raise EngineError(f"a window holds Subscribe, Change and Unsubscribe, not {operation!r}")
 
     def _run(self, operation: Operation, subscription: Subscription | None) -> Callable[[], None]:
         """Carry out one operation; return what takes it back."""
@@ -198,7 +198,7 @@ class Engine:
         for what, text in (("id", id), ("owner", owner)):
             if what == "owner" and text is None:
                 continue
-            if not isinstance(text, str) or not text:
+            if not isinstance(text, str) or not text or not _is_unicode(text):
                 raise InvalidIdError(f"an {what} is a non-empty string, not {text!r}", id=text)
         if id in self._entries:
             raise DuplicateIdError(
@@ -292,3 +292,12 @@ class Engine:
         engine = cls(matcher=matcher or saved.settings["matcher"], absent=saved.settings["absent"])
         engine.apply([Subscribe(r.id, r.subscription, r.owner) for r in saved.records])
         return engine
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a file can hold it: a lone surrogate cannot be written."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

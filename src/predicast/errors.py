@@ -27,7 +27,9 @@
     │   ├── DamagedSnapshotError
     │   └── SnapshotVersionError       version
     ├── PipelineError
+    │   ├── InvalidOptionError         option
     │   ├── UnknownColumnError         column, suggestion
+    │   ├── ColumnClashError           column
     │   ├── UnsupportedColumnError     column, type
     │   ├── InvalidSubscriptionsError  invalid
     │   └── JavaNotFoundError
@@ -46,6 +48,7 @@ from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
+    "ColumnClashError",
     "DamagedSnapshotError",
     "DuplicateIdError",
     "EngineError",
@@ -54,6 +57,7 @@ __all__ = [
     "InvalidEventError",
     "InvalidIdError",
     "InvalidIntervalError",
+    "InvalidOptionError",
     "InvalidSubscriptionsError",
     "InvalidValueError",
     "JavaNotFoundError",
@@ -258,11 +262,23 @@ class PipelineError(PredicastError):
     """A request that the Spark pipeline refuses."""
 
 
+class InvalidOptionError(PipelineError, ValueError):
+    """An option whose value is not one of those it takes, or does not go with another option."""
+
+    option: str | None
+
+
 class UnknownColumnError(PipelineError, ValueError):
     """A name that the DataFrame does not have."""
 
     column: str | None
     suggestion: str | None
+
+
+class ColumnClashError(PipelineError, ValueError):
+    """A name that two columns have, or that an added column would have too."""
+
+    column: str | None
 
 
 class UnsupportedColumnError(PipelineError, ValueError):

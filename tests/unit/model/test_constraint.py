@@ -49,7 +49,7 @@ def test_negation_is_its_own_inverse(operator: Operator) -> None:
 def test_canonical_operands() -> None:
     assert Constraint("x", OP.EQ, 1.0) == Constraint("x", OP.EQ, 1)
     assert Constraint("x", OP.EQ, 1) != Constraint("x", OP.EQ, True)
-    assert Constraint("x", OP.IN, [3, 1, 3.0]).operand == (1, 3)
+    assert Constraint("x", OP.IN, (3, 1, 3.0)).operand == (1, 3)
     assert Constraint("x", OP.EQ, -0.0).operand == 0
     assert isinstance(Constraint("x", OP.EQ, 1e300).operand, float)
 

@@ -32,7 +32,7 @@ def test_an_event_is_a_region_event_if_an_attribute_is_an_interval() -> None:
 def test_events_are_read_only_and_travel() -> None:
     event = Event({"x": Interval(1, 2), "y": {"z": "a"}})
     with pytest.raises(AttributeError):
-        event.is_region = False  # type: ignore[misc]
+        event.is_region = False
     assert pickle.loads(pickle.dumps(event)) == event
 
 

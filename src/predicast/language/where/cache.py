@@ -12,7 +12,7 @@ say, a quote inside a comment is simply parsed each time.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
+import threading
 from itertools import accumulate
 from typing import Final
 
@@ -23,7 +23,8 @@ from predicast.model import Constraint, Subscription, Value
 from predicast.model.expression import normalised
 
 MAX_TEXT: Final = 65_536  # characters in one expression
-MAX_SHAPES: Final = 4_096  # a handful in practice; the bound is for hostile input
+MAX_SHAPES: Final = 4_096  # a handful in practice; the bounds are for hostile input
+MAX_REMEMBERED: Final = 4_096  # characters in a text whose shape is remembered
 
 _CUT: Final = re.compile(
     r"(?=[0-9'\"`])("  # look at the first character before trying the alternatives
@@ -38,11 +39,12 @@ _MARKS: Final = {"'": "'", '"': '"'}  # what stands for a string in a shape; a n
 
 
 class ShapeCache:
-    """Shapes seen so far, the least recently used forgotten first."""
+    """Shapes seen so far, the oldest forgotten first; safe to share between threads."""
 
     def __init__(self, max_shapes: int = MAX_SHAPES) -> None:
-        self._shapes: OrderedDict[tuple[str, ...], Shape] = OrderedDict()
+        self._shapes: dict[tuple[str, ...], Shape] = {}
         self._max_shapes = max_shapes
+        self._growing = threading.Lock()
         self.hits = 0
         self.misses = 0
 
@@ -51,6 +53,12 @@ class ShapeCache:
 
     def parse(self, text: str) -> Subscription:
         """The subscription that the text states."""
+        if len(text) > MAX_TEXT:
+            raise TextTooLongError(
+                f"the expression has {len(text)} characters; the limit is {MAX_TEXT}",
+                limit=MAX_TEXT,
+                actual=len(text),
+            )
         pieces = _CUT.split(text)
         texts = pieces[1::2]
         # One string per kind of literal; quoted names keep their text.
@@ -59,7 +67,6 @@ class ShapeCache:
         shape = self._shapes.get(key)
         if shape is None:
             return self._parse_fresh(text, key)
-        self._shapes.move_to_end(key)
         self.hits += 1
         try:
             return shape.fill([t for t in texts if t[0] != "`"])
@@ -67,12 +74,6 @@ class ShapeCache:
             return self._parse_fresh(text, key)  # for an error that knows its place
 
     def _parse_fresh(self, text: str, key: tuple[str, ...]) -> Subscription:
-        if len(text) > MAX_TEXT:
-            raise TextTooLongError(
-                f"the expression has {len(text)} characters; the limit is {MAX_TEXT}",
-                limit=MAX_TEXT,
-                actual=len(text),
-            )
         self.misses += 1
         from predicast.language.where.parser import parse  # sqlglot is slow to import
 
@@ -80,11 +81,15 @@ class ShapeCache:
         subscription = Subscription.of([[_filled(leaf, text) for leaf in c] for c in clauses])
         slots = _slots(text)
         places = {(each.start, each.end) for c in clauses for leaf in c for each in leaf.literals}
-        if key not in self._shapes and slots.items() <= places:
-            self._shapes[key] = Shape(clauses, text, list(slots))
-            if len(self._shapes) > self._max_shapes:
-                self._shapes.popitem(last=False)
+        if len(text) <= MAX_REMEMBERED and slots.items() <= places:
+            self._remember(key, Shape(clauses, text, list(slots)))
         return subscription
+
+    def _remember(self, key: tuple[str, ...], shape: Shape) -> None:
+        with self._growing:
+            self._shapes[key] = shape
+            if len(self._shapes) > self._max_shapes:
+                del self._shapes[next(iter(self._shapes))]
 
 
 _shared = ShapeCache()

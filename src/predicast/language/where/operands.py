@@ -1,0 +1,198 @@
+"""Names and literals: the two things that a test compares."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from predicast.language.where.template import (
+    Literal,
+    as_day,
+    as_negative,
+    as_number,
+    as_string,
+    as_timestamp,
+)
+from predicast.language.where.tokens import END, TokenReader
+from predicast.model import Kind, Operator
+
+STRING_FUNCTIONS: Final = {
+    "startswith": Operator.PREFIX,
+    "endswith": Operator.SUFFIX,
+    "contains": Operator.CONTAINS,
+    "like": Operator.LIKE,
+    "rlike": Operator.MATCHES,
+    "regexp": Operator.MATCHES,
+    "regexp_like": Operator.MATCHES,
+}
+PRESENCE_FUNCTIONS: Final = {"isnull": Operator.ABSENT, "isnotnull": Operator.EXISTS}
+_LITERAL_FUNCTIONS: Final = {
+    "timestamp": as_timestamp,
+    "to_timestamp": as_timestamp,
+    "date": as_day,
+    "to_date": as_day,
+}
+_LITERAL_KEYWORDS: Final = {
+    "TIMESTAMP": as_timestamp,
+    "TIMESTAMP_LTZ": as_timestamp,
+    "TIMESTAMP_NTZ": as_timestamp,
+    "DATE": as_day,
+}
+FUNCTIONS: Final = (*STRING_FUNCTIONS, *PRESENCE_FUNCTIONS, *_LITERAL_FUNCTIONS)
+# fmt: off
+_RESERVED: Final = frozenset((
+    "AND", "OR", "NOT", "IN", "BETWEEN", "LIKE", "RLIKE", "REGEXP", "ILIKE", "IS", "NULL", "TRUE",
+    "FALSE", "ESCAPE", "SELECT", "CASE", "EXISTS",
+))
+# fmt: on
+_LITERAL_STARTS: Final = frozenset(
+    {
+        TokenType.NUMBER,
+        TokenType.STRING,
+        TokenType.RAW_STRING,
+        TokenType.DASH,
+        TokenType.PLUS,
+        TokenType.TRUE,
+        TokenType.FALSE,
+    }
+)
+_ALLOWED: Final = "a subscription is made of comparisons, BETWEEN, IN, LIKE, RLIKE, IS NULL"
+
+
+class OperandReader(TokenReader):
+    """Reads names and literals."""
+
+    def _at_name(self) -> bool:
+        token = self._token
+        if token.token_type is TokenType.IDENTIFIER:
+            return True
+        return _is_word(token) and (
+            token.text.upper() not in _RESERVED
+            or (token.text.lower() in FUNCTIONS and self._peek(1).token_type is TokenType.L_PAREN)
+        )
+
+    def _name(self) -> str:
+        parts = [self._advance().text]
+        while self._take(TokenType.DOT):
+            token = self._token
+            if token.token_type is not TokenType.IDENTIFIER and not _is_word(token):
+                self._fail("expected a name after the dot", hint="quote odd names: `a b`.`1`")
+            parts.append(self._advance().text)
+        if not all(parts):
+            self._fail("an attribute's name is empty", self._previous)
+        return ".".join(parts)
+
+    def _at_literal(self) -> bool:
+        token, following = self._token, self._peek(1)
+        if token.token_type in _LITERAL_STARTS:
+            return True
+        if token.token_type is TokenType.DOT:
+            return following.token_type is TokenType.NUMBER
+        if token.text.upper() in _LITERAL_KEYWORDS and following.token_type is TokenType.STRING:
+            return True
+        return (
+            token.text.lower() in _LITERAL_FUNCTIONS
+            and following.token_type is TokenType.L_PAREN
+            and self._peek(2).token_type is TokenType.STRING
+        )
+
+    def _literal(self, where: str, *, ordered: bool = False) -> Literal:
+        token = self._token
+        if token.token_type in {TokenType.DASH, TokenType.PLUS}:
+            self._advance()
+            return self._number(negative=token.token_type is TokenType.DASH)
+        if token.token_type in {TokenType.NUMBER, TokenType.DOT}:
+            return self._number(negative=False)
+        if token.token_type in {TokenType.STRING, TokenType.RAW_STRING}:
+            return self._quoted()
+        if token.token_type in {TokenType.TRUE, TokenType.FALSE} and not ordered:
+            self._advance()
+            truth = token.token_type is TokenType.TRUE
+            return Literal(token.start, token.end + 1, lambda _: truth, Kind.BOOLEAN)
+        keyword = _LITERAL_KEYWORDS.get(token.text.upper())
+        if keyword and self._peek(1).token_type is TokenType.STRING:
+            self._advance()
+            quoted = self._quoted()
+            return Literal(quoted.start, quoted.end, keyword, Kind.TIMESTAMP)
+        function = _LITERAL_FUNCTIONS.get(token.text.lower())
+        if function and self._peek(1).token_type is TokenType.L_PAREN:
+            self._position += 2
+            quoted = self._string(f"inside {token.text}(...)")
+            self._expect(TokenType.R_PAREN, f"the closing parenthesis of {token.text}")
+            return Literal(quoted.start, quoted.end, function, Kind.TIMESTAMP)
+        self._fail_at_operand(f"a value {where}")
+
+    def _number(self, *, negative: bool) -> Literal:
+        start = self._token.start
+        if self._take(TokenType.DOT) and self._token.start != start + 1:
+            self._fail("expected digits after the decimal point")
+        token = self._expect(TokenType.NUMBER, "a number")
+        end = token.end + 1
+        if self._token.token_type is TokenType.DCOLON and self._token.start == token.start:
+            # Spark's suffixes (10L, 1.5D): sqlglot makes a cast of them, all at one place.
+            self._position += 2
+        text = ("." if start < token.start else "") + token.text
+        try:
+            float(text)
+        except ValueError:
+            self._fail(f"{self._text[start:end]!r} is not a number", token)
+        convert = as_negative if negative else as_number
+        if text == self._text[start:end]:
+            return Literal(start, end, convert, Kind.NUMBER)
+        return Literal(start, end, lambda _: convert(text), Kind.NUMBER)
+
+    def _literals(self) -> list[Literal]:
+        self._expect(TokenType.L_PAREN, "a parenthesis after IN")
+        found = [self._literal("in the list of IN")]
+        while self._take(TokenType.COMMA):
+            found.append(self._literal("in the list of IN"))
+        self._expect(TokenType.R_PAREN, "a comma or the closing parenthesis of IN")
+        return found
+
+    def _string(self, where: str) -> Literal:
+        if self._token.token_type not in {TokenType.STRING, TokenType.RAW_STRING}:
+            self._fail(f"expected a string {where}", hint="strings stand in quotes: 'IBM'")
+        return self._quoted()
+
+    def _quoted(self) -> Literal:
+        token = self._advance()
+        start, end = token.start, token.end + 1
+        if token.token_type is TokenType.RAW_STRING:
+            content = token.text
+            return Literal(start, end, lambda _: content, Kind.STRING)
+        # 'O''Brien' comes as two tokens that touch; two strings apart are concatenated in Spark.
+        while self._token.token_type is TokenType.STRING:
+            if self._token.start != end or self._text[end] != self._text[start]:
+                self._fail("two strings in a row", hint="was an operator or a comma left out?")
+            end = self._advance().end + 1
+        return Literal(start, end, as_string, Kind.STRING)
+
+    def _fail_at_operand(self, what: str) -> NoReturn:
+        token = self._token
+        if token is END:
+            self._fail(f"the expression ends where {what.strip()} was expected")
+        if token.token_type is TokenType.NULL:
+            self._unsupported(
+                "comparing with NULL is never true", "write x IS NULL or x IS NOT NULL"
+            )
+        if token.token_type is TokenType.SELECT:
+            self._unsupported("a subscription holds no subquery", "list the values: x IN (1, 2)")
+        if token.token_type in {TokenType.CASE, TokenType.EXISTS, TokenType.ILIKE}:
+            self._unsupported(f"{token.text.upper()} cannot be part of a subscription", _ALLOWED)
+        if token.token_type in {TokenType.COLON, TokenType.PLACEHOLDER}:
+            self._unsupported("a parameter has no value here", "write the value itself")
+        if self._at_name():
+            self._unsupported(
+                f"expected {what.strip()}, not the attribute {token.text!r}",
+                "an attribute is compared with a value; strings stand in quotes: 'IBM'",
+            )
+        self._fail(f"expected {what.strip()}, not {token.text!r}")
+
+
+def _is_word(token: Token) -> bool:
+    return (
+        token.token_type is not TokenType.STRING
+        and (token.text[:1].isalpha() or token.text[:1] == "_")
+        and token.text.replace("_", "a").isalnum()
+    )

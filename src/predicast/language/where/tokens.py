@@ -1,0 +1,101 @@
+"""Walking over the tokens of a text, and refusing them with their place.
+
+The tokens are sqlglot's, in its Spark dialect, so that quoting, comments and keywords are Spark's.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from sqlglot.dialects.spark import Spark
+from sqlglot.errors import TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from predicast.errors import ParseError, UnsupportedSyntaxError
+from predicast.language.where.position import error_at
+
+END: Final = Token(TokenType.SENTINEL, "")
+
+
+class TokenReader:
+    """The tokens of a text, read from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = _tokens(text)
+        self._position = 0
+
+    @property
+    def _token(self) -> Token:
+        return self._peek(0)
+
+    @property
+    def _previous(self) -> Token:
+        return self._tokens[self._position - 1]
+
+    def _peek(self, ahead: int) -> Token:
+        position = self._position + ahead
+        return self._tokens[position] if position < len(self._tokens) else END
+
+    def _advance(self) -> Token:
+        token = self._token
+        self._position += 1
+        return token
+
+    def _take(self, token_type: TokenType) -> bool:
+        if self._token.token_type is token_type and self._token is not END:
+            self._position += 1
+            return True
+        return False
+
+    def _expect(self, token_type: TokenType, what: str) -> Token:
+        if self._token.token_type is not token_type:
+            self._fail(f"expected {what}")
+        return self._advance()
+
+    def _fail(self, message: str, at: Token | None = None, hint: str | None = None) -> NoReturn:
+        raise error_at(ParseError, self._text, self._offset(at), message, hint=hint)
+
+    def _offset(self, at: Token | None) -> int:
+        token = at or self._token
+        return len(self._text.rstrip()) if token is END else token.start
+
+    def _unsupported(self, message: str, hint: str) -> NoReturn:
+        raise error_at(UnsupportedSyntaxError, self._text, self._offset(None), message, hint=hint)
+
+
+def _tokens(text: str) -> list[Token]:
+    try:
+        tokens: list[Token] = Spark().tokenize(text)
+    except TokenError:
+        raise error_at(ParseError, text, *_unclosed(text)) from None
+    if not tokens:
+        raise error_at(
+            ParseError, text, 0, "the expression is empty", hint="write TRUE to match every event"
+        )
+    return tokens
+
+
+def _unclosed(text: str) -> tuple[int, str]:
+    """Where the quote or comment opens that the tokeniser found no end for."""
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if character in "'\"`":
+            end = position + 1
+            while end < len(text) and text[end] != character:
+                end += 2 if text[end] == "\\" and character != "`" else 1
+            if end >= len(text):
+                return position, f"the quote {character} is never closed"
+            position = end
+        elif text.startswith("/*", position):
+            end = text.find("*/", position)
+            if end < 0:
+                return position, "the comment is never closed"
+            position = end
+        elif text.startswith("--", position):
+            position = text.find("\n", position)
+            if position < 0:
+                break
+        position += 1
+    return 0, "the text cannot be split into words"

@@ -1,0 +1,147 @@
+"""The language on random input: round trips, and no way to hurt it."""
+
+import time
+from typing import Any
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from predicast import Event
+from predicast.errors import PredicastError
+from predicast.language import (
+    event_from_json,
+    event_to_json,
+    parse_where,
+    subscription_from_document,
+    subscription_from_json,
+    subscription_to_json,
+    to_where,
+)
+from predicast.language.where import ShapeCache
+from predicast.model import Subscription
+from predicast.testing import strategies as some
+
+FRAGMENTS = st.sampled_from(
+    [
+        "a", "b.c", "`x y`", "``", "=", "==", "<>", "!=", "<", "<=", ">=", "<=>", "AND", "OR",
+        "NOT", "IN", "BETWEEN", "LIKE", "RLIKE", "ESCAPE", "IS", "NULL", "TRUE", "FALSE", "(",
+        ")", ",", ".", "1", "-2", "1.5", ".5", "1e5", "1e999", "10L", "0x1F", "'s'", "'O''B'",
+        r"'\'", "'%_'", '"d"', "r'raw'", "X'1F'", "TIMESTAMP", "DATE", "'2026-01-31'",
+        "startswith", "contains", "rlike", "isnull", "to_date", "--", "/*", "*/", ";", ":p",
+        "?", "@", "{", "[", "]", "*", "+", "-", "||", "&&", "!", "SELECT", "CASE", "EXISTS",
+        "INTERVAL", "CAST", "\n", "\t", "\0", "é", "\\", "`", "'",
+    ]
+)  # fmt: skip
+
+
+def check(refusal: PredicastError) -> None:
+    assert refusal.message, "a refusal says what is wrong"
+
+
+@given(some.subscriptions())
+def test_printing_and_parsing_gives_the_subscription_back(subscription: Subscription) -> None:
+    assert parse_where(to_where(subscription)) == subscription
+
+
+@given(some.subscriptions())
+def test_the_json_form_loses_nothing(subscription: Subscription) -> None:
+    assert subscription_from_json(subscription_to_json(subscription)) == subscription
+
+
+@given(some.events())
+def test_the_json_form_of_events_loses_nothing(event: Event) -> None:
+    assert event_from_json(event_to_json(event)) == event
+
+
+@given(st.lists(some.subscriptions(), max_size=5))
+def test_the_cache_never_changes_the_answer(subscriptions: list[Subscription]) -> None:
+    shared = ShapeCache()
+    for subscription in subscriptions * 2:
+        text = to_where(subscription)
+        assert shared.parse(text) == ShapeCache().parse(text)
+
+
+@given(st.lists(FRAGMENTS, max_size=12), st.lists(FRAGMENTS, max_size=12), st.booleans())
+def test_the_cache_agrees_with_a_fresh_parse_on_any_two_texts(
+    first: list[str], second: list[str], spaced: bool
+) -> None:
+    shared, glue = ShapeCache(), " " if spaced else ""
+    for words in (first, second, first):
+        text = glue.join(words)
+        assert outcome(shared, text) == outcome(ShapeCache(), text)
+
+
+def outcome(cache: ShapeCache, text: str) -> Subscription | str:
+    try:
+        return cache.parse(text)
+    except PredicastError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+@given(st.one_of(st.text(max_size=200), st.lists(FRAGMENTS, max_size=60).map(" ".join)))
+@example("(" * 60_000)
+@example("NOT " * 15_000)
+@example("- " * 30_000 + "1 < a")
+@example("a = 1 AND " * 6_000 + "TRUE")
+@example("(a = 1 OR " * 60 + "b" + ")" * 60)
+@example("((a OR b) AND " * 60 + "c" + ")" * 60)
+@example("'" * 65_535)
+@example("a = " + "9" * 60_000)
+@example("a RLIKE '" + "(a*)*" * 1_000 + "'")
+@example("f(" * 30_000)
+@example("`" * 65_535)
+@example("a IN (" + "1," * 30_000 + "1)")
+def test_any_text_is_parsed_or_refused_with_a_typed_error_in_bounded_time(text: str) -> None:
+    started = time.monotonic()
+    try:
+        assert isinstance(parse_where(text), Subscription)
+    except PredicastError as error:
+        check(error)
+    assert time.monotonic() - started < 10
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "any",
+                    "all",
+                    "attribute",
+                    "operator",
+                    "value",
+                    "escape",
+                    "$timestamp",
+                    "$interval",
+                    "lo",
+                ]
+            ),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=10,
+)
+CONSTRAINTS = st.fixed_dictionaries(
+    {"attribute": st.just("a") | JSON, "operator": st.sampled_from(["=", "in", "like", "matches"])},
+    optional={"value": JSON, "escape": JSON},
+)
+
+
+@given(JSON | st.lists(CONSTRAINTS, max_size=3).map(lambda all_: {"any": [{"all": all_}]}))
+def test_any_document_is_a_subscription_or_refused(document: Any) -> None:
+    try:
+        assert isinstance(subscription_from_document(document), Subscription)
+    except PredicastError as error:
+        check(error)
+
+
+@given(st.text(max_size=50) | st.binary(max_size=50) | JSON.map(repr))
+def test_any_json_text_is_an_event_or_refused(text: str | bytes) -> None:
+    for read in (event_from_json, subscription_from_json):
+        try:
+            read(text)
+        except PredicastError as error:
+            check(error)

@@ -1,0 +1,163 @@
+"""The rules of the house that a machine can check: who imports whom, and what is exported."""
+
+import ast
+import importlib
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import predicast
+from predicast import errors
+
+SOURCE = Path(predicast.__file__).parent
+
+# Each room may import itself and what stands to its left; `None` is a module of no room.
+LAYERS = [
+    "errors",
+    "model",
+    "language matching graph",
+    "engine",
+    "routing",
+    "broker",
+    "console cli",
+]
+ROOMS: dict[str, float] = {
+    room: level for level, names in enumerate(LAYERS) for room in names.split()
+}
+# Modules beside engine.py that are its parts, and rooms that see the engine and below.
+ROOMS |= dict.fromkeys(["explanation", "operations", "snapshot"], ROOMS["engine"])
+ROOMS |= dict.fromkeys(["spark", "testing"], ROOMS["engine"] + 0.5)
+ROOMS |= {"demo": ROOMS["broker"], "__about__": -1, "__main__": ROOMS["cli"] + 1}
+SIBLINGS_APART = [{"language", "matching", "graph"}]
+
+HEAVY = {
+    "pyspark": {"spark", "demo"},
+    "pandas": {"spark", "demo"},
+    "numba": set(),  # only _kernels files
+    "starlette": {"broker", "console"},
+    "fastapi": {"broker", "console"},
+    "uvicorn": {"broker", "console"},
+    "typer": {"cli"},
+    "matplotlib": {"demo"},
+    "hypothesis": {"testing"},
+    "pytest": {"testing"},
+    "sqlglot": {"language"},
+}
+
+
+def modules() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports_of(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_one_way(path: Path) -> None:
+    room = room_of(path)
+    if room == "__init__":
+        return
+    for name in imports_of(path):
+        parts = name.split(".")
+        if parts[0] == "predicast" and len(parts) > 1 and parts[1] in ROOMS:
+            other = parts[1]
+            assert ROOMS[other] <= ROOMS[room], f"{room} imports {name}"
+            for siblings in SIBLINGS_APART:
+                if room in siblings:
+                    assert other == room or other not in siblings, f"{room} imports {name}"
+        allowed = HEAVY.get(parts[0])
+        if allowed is not None:
+            kernel = parts[0] == "numba" and path.name == "_kernels.py"
+            assert room in allowed or kernel, f"{room} imports {name}"
+
+
+def test_every_room_is_known() -> None:
+    assert {room_of(path) for path in modules()} - {"__init__"} <= set(ROOMS)
+
+
+def test_importing_predicast_loads_nothing_heavy() -> None:
+    heavy = [*HEAVY, "numpy", "pyarrow"]
+    code = f"import sys, predicast; print([m for m in {heavy!r} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def packages() -> list[str]:
+    found = [
+        name
+        for _, name, is_package in pkgutil.walk_packages([str(SOURCE)], "predicast.")
+        if is_package
+    ]
+    return ["predicast", *found]
+
+
+@pytest.mark.parametrize("name", packages())
+def test_a_package_exports_what_it_says_and_only_re_exports(name: str) -> None:
+    module = importlib.import_module(name)
+    exported = module.__all__
+    assert len(exported) == len(set(exported))
+    for public in exported:
+        assert getattr(module, public) is not None
+    assert module.__file__ is not None
+    for node in ast.parse(Path(module.__file__).read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            assert node.name in {"__getattr__", "__dir__"}, f"{name} defines {node.name}"
+        else:
+            assert isinstance(node, ast.Import | ast.ImportFrom | ast.Assign | ast.Expr | ast.If), (
+                name
+            )
+
+
+def test_every_public_name_is_the_same_object_everywhere() -> None:
+    home: dict[str, tuple[str, object]] = {}
+    for name in packages():
+        module = importlib.import_module(name)
+        for public in module.__all__:
+            where, known = home.setdefault(public, (name, getattr(module, public)))
+            assert known is getattr(module, public), f"{public} differs in {where} and {name}"
+
+
+def test_the_error_tree_is_drawn_as_it_is() -> None:
+    drawn = errors.__doc__ or ""
+    for public in errors.__all__:
+        if public.endswith("Error"):
+            assert f" {public}" in drawn, f"{public} is missing from the drawing"
+            assert issubclass(getattr(errors, public), errors.PredicastError)
+
+
+def test_errors_travel_between_processes() -> None:
+    import pickle
+
+    for public in errors.__all__:
+        if not public.endswith("Error"):
+            continue
+        original = getattr(errors, public)("what happened")
+        for field in original._field_names():
+            setattr(original, field, "x")
+        copy = pickle.loads(pickle.dumps(original))
+        assert type(copy) is type(original)
+        assert vars(copy) == vars(original)
+
+
+def test_files_are_of_a_readable_size() -> None:
+    too_long = {
+        str(path.relative_to(SOURCE)): lines
+        for path in modules()
+        if (lines := len(path.read_text().splitlines())) > 500
+    }
+    assert too_long == {}
