@@ -1,0 +1,14 @@
+"""Examples in README, docs and docstrings are tests."""
+
+from sybil import Sybil
+from sybil.parsers.doctest import DocTestParser
+from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
+
+pages = Sybil(
+    parsers=[PythonCodeBlockParser(), SkipParser()],
+    patterns=["README.md", "docs/**/*.md"],
+    excludes=["docs/how-to/match-dataframes.md", "docs/reference/spark.md", "docs/_build/**"],
+)
+docstrings = Sybil(parsers=[DocTestParser()], patterns=["src/predicast/**/*.py"])
+
+pytest_collect_file = (pages + docstrings).pytest()
