@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +59,7 @@ class Engine:
         self._absent: Absent = absent
         self._entries: dict[str, Entry] = {}
         self._ids: dict[int, str] = {}
+        self._attributes: Counter[str] = Counter()  # how many subscriptions look at each
         self._next_key = 0
         self._lock = threading.RLock()
 
@@ -105,10 +107,8 @@ class Engine:
 
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at."""
-        names: set[str] = set()
-        for entry in self.subscriptions():
-            names |= entry.subscription.attributes()
-        return frozenset(names)
+        with self._lock:
+            return frozenset(self._attributes)
 
     def statistics(self) -> dict[str, int]:
         """What the matcher holds and the work it has done."""
@@ -211,15 +211,25 @@ class Engine:
         self._next_key += 1
         self._entries[id] = Entry(id, subscription, owner, key)
         self._ids[key] = id
+        self._attributes.update(subscription.attributes())
 
     def _remove(self, entry: Entry) -> None:
         self._matcher.unsubscribe(entry.key)
         del self._entries[entry.id]
         del self._ids[entry.key]
+        self._forget_attributes(entry.subscription)
 
     def _replace(self, entry: Entry, subscription: Subscription) -> None:
         self._matcher.change(entry.key, subscription)
         self._entries[entry.id] = Entry(entry.id, subscription, entry.owner, entry.key)
+        self._attributes.update(subscription.attributes())
+        self._forget_attributes(entry.subscription)
+
+    def _forget_attributes(self, subscription: Subscription) -> None:
+        for attribute in subscription.attributes():
+            self._attributes[attribute] -= 1
+            if not self._attributes[attribute]:
+                del self._attributes[attribute]
 
     # Asking it.
 

@@ -56,6 +56,13 @@ def test_ids_are_sorted_and_made_up_when_not_given() -> None:
     assert engine.match({}) == sorted([*made, "a"])
 
 
+def test_attributes_are_those_of_standing_subscriptions(engine: Engine) -> None:
+    assert engine.attributes() == {"price", "symbol", "x", "kind"}
+    engine.change("alice-1", "price < 5 AND volume > 1")
+    engine.unsubscribe("radar-7")
+    assert engine.attributes() == {"price", "volume"}
+
+
 def test_made_up_ids_avoid_taken_ones() -> None:
     engine = Engine()
     engine.subscribe("TRUE", id="s2")

@@ -73,6 +73,9 @@ NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
         ("a = 'O''Brien'", A == "O'Brien"),
         (r"a = 'O\'Brien'", A == "O'Brien"),
         (r"a = 'x\ty\u00e9\101'", A == "x\tyéA"),
+        (r"a = 'x\'''\\%'", A == "x''\\%"),  # an escaped quote, then a doubled one
+        (r"a = '\341'", A == "341"),  # octal escapes end at \177, as in Spark
+        (r"a = '\uD83D\uDE00'", A == "😀"),  # the two halves of one character
         ('a = "quoted"', A == "quoted"),
         ("a = 1 -- it's a comment\n AND b = 2", (A == 1) & (B == 2)),
         ("/* 'one' */ a = 1", A == 1),

@@ -12,9 +12,15 @@ from predicast.model.values import INT_MAX, checked
 # An integer of more digits cannot fit in 64 bits; int() itself refuses some thousands of them.
 _MAX_DIGITS: Final = 4000
 
-_ESCAPE: Final = re.compile(
-    r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-3][0-7]{2})|(.))", re.DOTALL
-)
+# What a backslash or a doubled quote stands for, by the literal's own quote.
+_ESCAPES: Final = {
+    quote: re.compile(
+        r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([01][0-7]{2})|(.))" + f"|{quote}({quote})",
+        re.DOTALL,
+    )
+    for quote in "'\""
+}
+_SURROGATES: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 # As in Spark; \% and \_ keep their backslash, for LIKE.
 _ESCAPED: Final = {
     "0": "\0",
@@ -51,18 +57,28 @@ def string(text: str) -> str:
     quote, body = text[0], text[1:-1]
     if "\\" not in body:
         return body.replace(quote + quote, quote) if quote in body else body
-    return _ESCAPE.sub(_unescaped, body.replace(quote + quote, "\\" + quote))
+    content = _ESCAPES[quote].sub(_unescaped, body)
+    if not content.isascii():
+        # Two \u escapes may be the halves of one character, as in Java and JSON.
+        content = _SURROGATES.sub(_joined, content)
+    return content
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    short, long, octal, character = match.groups()
+    short, long, octal, character, quote = match.groups()
     if character is not None:
         return _ESCAPED.get(character, character)
+    if quote is not None:
+        return quote
     code = int(octal, 8) if octal else int(short or long, 16)
     try:
         return chr(code)
     except (ValueError, OverflowError):
         raise InvalidValueError(f"{match.group()} is not a Unicode code point") from None
+
+
+def _joined(pair: re.Match[str]) -> str:
+    return pair.group().encode("utf-16", "surrogatepass").decode("utf-16")
 
 
 def timestamp(text: str) -> datetime:

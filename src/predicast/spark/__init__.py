@@ -1,0 +1,21 @@
+"""The pipeline: the same matching over Spark DataFrames, batch and streaming.
+
+Importing this package imports neither PySpark nor Java.
+"""
+
+from predicast.spark.compiled import (
+    CompiledSubscriptions,
+    InvalidSubscription,
+    compile,  # noqa: A004  # the verb of the public interface, always qualified: spark.compile
+)
+from predicast.spark.explaining import explain
+from predicast.spark.matching import match, with_matches
+
+__all__ = [
+    "CompiledSubscriptions",
+    "InvalidSubscription",
+    "compile",
+    "explain",
+    "match",
+    "with_matches",
+]

@@ -1,0 +1,228 @@
+"""``compile``: a table of subscriptions, checked once on the driver and packed for the executors.
+
+Subscriptions are compiled in the order of their ids, so that the same table gives the same digest
+however Spark happens to deliver its rows. The whole table passes through the driver's memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, Union
+
+from predicast.engine import Engine
+from predicast.errors import (
+    DuplicateIdError,
+    InvalidIdError,
+    InvalidOptionError,
+    InvalidSubscriptionsError,
+    LanguageError,
+    PipelineError,
+    PredicastError,
+)
+from predicast.language import Readable, to_subscription
+from predicast.matching import DEFAULT
+from predicast.model import Absent
+from predicast.spark.image import EngineImage
+from predicast.spark.options import check_choice
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+OnInvalid: TypeAlias = Literal["raise", "drop", "quarantine"]
+
+_MAX_SHOWN: Final = 5  # invalid subscriptions spelt out in an error's message
+_MAX_LISTED: Final = 1_000  # invalid subscriptions in an error's field
+
+
+class InvalidSubscription(NamedTuple):
+    """A subscription that was left out, and why."""
+
+    id: str | None
+    expression: str | None
+    error: str
+
+
+@dataclass(frozen=True, repr=False)
+class CompiledSubscriptions:
+    """Subscriptions ready to be matched on executors; what ``compile`` returns.
+
+    Equal if they hold the same subscriptions and options. Picklable; a copy that was pickled no
+    longer knows the session it was compiled in.
+    """
+
+    digest: str
+    attributes: tuple[str, ...] = field(compare=False)
+    matcher: str = field(compare=False)
+    absent: Absent = field(compare=False)
+    count: int = field(compare=False)
+    left_out: int = field(compare=False)
+    invalid_rows: tuple[InvalidSubscription, ...] = field(compare=False)
+    image: EngineImage = field(compare=False)
+    session: SparkSession | None = field(compare=False, default=None)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __bool__(self) -> bool:
+        return True  # none at all are still subscriptions
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.attributes[:6]) + (", ..." if len(self.attributes) > 6 else "")
+        left_out = f", {self.left_out} invalid left out" if self.left_out else ""
+        return (
+            f"<CompiledSubscriptions: {self.count} subscriptions on [{shown}], "
+            f"matcher {self.matcher!r}, absent {self.absent!r}{left_out}, "
+            f"{len(self.image.packed)} bytes, digest {self.digest[:12]}>"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = (getattr(self, name) for name in self.__dataclass_fields__ if name != "session")
+        return CompiledSubscriptions, tuple(fields)
+
+    def engine(self) -> Engine:
+        """A new engine with these subscriptions."""
+        return self.image.unpacked()
+
+    @property
+    def invalid(self) -> DataFrame:
+        """What ``on_invalid="quarantine"`` set apart, as a DataFrame of id, expression and error.
+
+        It belongs to the session of the DataFrame that was compiled, otherwise to the active
+        session. ``invalid_rows`` is the same without Spark.
+        """
+        from pyspark.sql import SparkSession
+
+        session = self.session or SparkSession.getActiveSession()
+        if session is None:
+            raise PipelineError(
+                "there is no active Spark session to make a DataFrame with; "
+                "invalid_rows has the same as Python objects"
+            )
+        return session.createDataFrame(
+            list(self.invalid_rows), "id string, expression string, error string"
+        )
+
+
+Subscriptions: TypeAlias = Union[  # a string in a | would be an error at run time
+    "DataFrame", Engine, Mapping[str, Readable], Iterable[tuple[str, Readable]]
+]
+
+
+def compile(
+    subscriptions: Subscriptions | CompiledSubscriptions,
+    *,
+    id: str = "id",
+    expression: str = "expression",
+    owner: str | None = None,
+    matcher: str | None = None,
+    absent: Absent | None = None,
+    on_invalid: OnInvalid = "raise",
+) -> CompiledSubscriptions:
+    """Check subscriptions and pack them for matching on executors.
+
+    ``subscriptions`` is a DataFrame whose columns ``id`` and ``expression`` hold ids and
+    ``where`` text (and whose column ``owner``, if named, says whose they are), or (id,
+    expression) pairs, or an ``Engine``. ``matcher`` and ``absent`` are those of ``Engine``; an
+    engine keeps its own unless told otherwise. What does not parse, lacks an id or shares it with
+    another row is invalid: ``on_invalid`` raises ``InvalidSubscriptionsError``, drops it, or sets
+    it apart in ``.invalid``.
+
+    Already compiled subscriptions are returned as they are.
+    """
+    if isinstance(subscriptions, CompiledSubscriptions):
+        return subscriptions
+    check_choice("on_invalid", on_invalid, ("raise", "drop", "quarantine"))
+    rows, session = _rows(subscriptions, id, expression, owner)
+    if isinstance(subscriptions, Engine):
+        matcher, absent = matcher or subscriptions.matcher, absent or subscriptions.absent
+    if absent is not None:
+        check_choice("absent", absent, ("fails", "passes"))
+    engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails")
+    invalid = _fill(engine, rows)
+    if invalid and on_invalid == "raise":
+        raise _refusal(invalid, len(rows))
+    image = EngineImage.of(engine)
+    return CompiledSubscriptions(
+        digest=image.digest,
+        attributes=tuple(sorted(engine.attributes())),
+        matcher=engine.matcher,
+        absent=engine.absent,
+        count=len(engine),
+        left_out=len(invalid),
+        invalid_rows=tuple(invalid) if on_invalid == "quarantine" else (),
+        image=image,
+        session=session,
+    )
+
+
+class _Row(NamedTuple):
+    id: Any
+    expression: Any
+    owner: Any = None
+
+
+def _rows(
+    subscriptions: Subscriptions, id: str, expression: str, owner: str | None
+) -> tuple[list[_Row], SparkSession | None]:
+    from pyspark.sql import DataFrame
+
+    if isinstance(subscriptions, DataFrame):
+        from predicast.spark.tables import collected
+
+        rows = [_Row(*row) for row in collected(subscriptions, id, expression, owner)]
+        return rows, subscriptions.sparkSession
+    if owner is not None:
+        raise InvalidOptionError("owner names a column of a DataFrame", option="owner")
+    if isinstance(subscriptions, Engine):
+        return [_Row(e.id, e.subscription, e.owner) for e in subscriptions.subscriptions()], None
+    return list(_pairs(subscriptions)), None
+
+
+def _pairs(subscriptions: Any) -> Iterator[_Row]:
+    pairs = subscriptions.items() if isinstance(subscriptions, Mapping) else subscriptions
+    try:
+        for id, expression in pairs:
+            yield _Row(id, expression)
+    except (TypeError, ValueError) as error:
+        raise PipelineError(
+            "subscriptions are a DataFrame, an Engine or (id, expression) pairs, "
+            f"not {type(subscriptions).__name__} ({error})"
+        ) from error
+
+
+def _fill(engine: Engine, rows: list[_Row]) -> list[InvalidSubscription]:
+    """Subscribe every valid row, in order of ids; return the others."""
+    invalid = []
+    uses = Counter(row.id for row in rows if isinstance(row.id, str))
+    for row in sorted(rows, key=lambda row: str(row.id)):
+        try:
+            _check(row, uses)
+            engine.subscribe(to_subscription(row.expression), id=row.id, owner=row.owner)
+        except PredicastError as error:
+            text = None if row.expression is None else str(row.expression)
+            id = None if row.id is None else str(row.id)
+            invalid.append(InvalidSubscription(id, text, error.message))
+    return invalid
+
+
+def _check(row: _Row, uses: Mapping[str, int]) -> None:
+    if not isinstance(row.id, str) or not row.id:
+        raise InvalidIdError(f"an id is a non-empty string, not {row.id!r}", id=row.id)
+    if uses[row.id] > 1:
+        # A table has no order, so that none of them can be called the first.
+        raise DuplicateIdError(f"{uses[row.id]} subscriptions have the id {row.id!r}", id=row.id)
+    if row.expression is None:
+        raise LanguageError("the expression is null")
+
+
+def _refusal(invalid: list[InvalidSubscription], count: int) -> InvalidSubscriptionsError:
+    lines = [f"{len(invalid)} of {count} subscriptions cannot be compiled:"]
+    lines += [f"  {e.id!r}: " + e.error.replace("\n", "\n    ") for e in invalid[:_MAX_SHOWN]]
+    if len(invalid) > _MAX_SHOWN:
+        lines.append(f"  ... and {len(invalid) - _MAX_SHOWN} more")
+    lines.append("on_invalid='drop' leaves them out, on_invalid='quarantine' also lists them")
+    return InvalidSubscriptionsError(
+        "\n".join(lines), invalid=[(each.id, each.error) for each in invalid[:_MAX_LISTED]]
+    )

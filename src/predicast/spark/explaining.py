@@ -1,0 +1,81 @@
+"""``explain``: why one subscription matches each event of a DataFrame, or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
+from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.schemas import Intervals, Schema
+from predicast.spark.shipping import Shipment, ship
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+_ADDED: Final = ("clause", "constraint", "value", "held", "reason", "clause_matched", "matched")
+
+
+def explain(
+    events: DataFrame,
+    subscriptions: Subscriptions | CompiledSubscriptions,
+    id: str,
+    *,
+    event_id: str | None = None,
+    intervals: Intervals | None = None,
+) -> DataFrame:
+    """One row per event and constraint of the subscription ``id``, with how it went.
+
+    Added to the events' columns, or to ``event_id`` alone if it is given, are ``clause`` (from
+    1), ``constraint`` (as text), ``value`` (what the event had, as text; null if absent),
+    ``held``, ``reason`` (where a value of another type or a region is to blame),
+    ``clause_matched`` and ``matched`` (the whole subscription).
+    """
+    compiled = compiled_from(subscriptions)
+    subscription = compiled.image.shared().get(id).subscription
+    schema = Schema(events.schema)
+    kept = schema.positions(None if event_id is None else [event_id])
+    schema.check_free(kept, *_ADDED)
+    intervals = dict(intervals or {})
+    shipment = ship(events, schema, kept, schema.leaves(subscription.attributes(), intervals))
+
+    from predicast.spark.workers import Explaining, Reading
+
+    reading = Reading(shipment.sources, intervals)
+    explaining = Explaining(id, subscription, compiled.absent, reading, len(kept))
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return explaining(batches)
+
+    return _flat(shipment.columns.mapInArrow(run, _schema(shipment)), shipment)
+
+
+def _schema(shipment: Shipment) -> StructType:
+    """Kept columns, an array of what ``workers.OUTCOMES`` holds, and ``matched``."""
+    from pyspark.sql.types import ArrayType, BooleanType, IntegerType, StringType, StructType
+
+    outcome = (
+        StructType()
+        .add("clause", IntegerType(), nullable=False)
+        .add("constraint", StringType(), nullable=False)
+        .add("value", StringType())
+        .add("held", BooleanType(), nullable=False)
+        .add("reason", StringType())
+        .add("clause_matched", BooleanType(), nullable=False)
+    )
+    outcomes = ArrayType(outcome, containsNull=False)
+    return (
+        shipment.schema()
+        .add("outcomes", outcomes, nullable=False)
+        .add("matched", BooleanType(), nullable=False)
+    )
+
+
+def _flat(result: DataFrame, shipment: Shipment) -> DataFrame:
+    """One row per outcome."""
+    from pyspark.sql.functions import inline
+
+    rows = result.select(*shipment.kept_columns(), inline("outcomes"), "matched")
+    return shipment.named(rows, *_ADDED)

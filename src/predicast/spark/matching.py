@@ -1,0 +1,149 @@
+"""``match``: events in a DataFrame, batch or streaming, with the subscriptions that they match.
+
+The work is a ``mapInArrow``, which runs the same on classic Spark and Spark Connect, in batches
+and in streams. The caller's session is used as it is: nothing of it is read, set or replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from predicast.errors import InvalidOptionError
+from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
+from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.options import check_choice
+from predicast.spark.schemas import Intervals, Schema
+from predicast.spark.shipping import Shipment, ship
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
+Output: TypeAlias = Literal["rows", "array", "pairs"]
+How: TypeAlias = Literal["inner", "left", "anti"]
+
+
+def match(
+    events: DataFrame,
+    subscriptions: Subscriptions | CompiledSubscriptions,
+    *,
+    event_id: str | None = None,
+    columns: Sequence[str] | None = None,
+    intervals: Intervals | None = None,
+    output: Output = "rows",
+    how: How = "inner",
+) -> DataFrame:
+    """The events of a DataFrame with the subscriptions that they match.
+
+    ``output``: ``"rows"`` adds a column ``subscription`` and gives one row per match, ``"array"``
+    adds a column ``subscriptions`` (a sorted array) and keeps one row per event, ``"pairs"``
+    gives rows of ``event_id`` and ``subscription`` only. ``how``: ``"inner"`` gives events that
+    match something, ``"left"`` all of them (with a null or an empty array), ``"anti"`` those that
+    match nothing, without an added column.
+
+    ``columns`` names the columns to keep; ``event_id`` is kept in any case. ``intervals={"x":
+    ("x_min", "x_max")}`` makes region events: two columns hold the ends of an attribute.
+    Subscriptions that are not compiled are compiled by this call.
+    """
+    _check(event_id, columns, output, how)
+    compiled = compiled_from(subscriptions)
+    schema = Schema(events.schema)
+    kept = _kept(schema, event_id, [] if output == "pairs" else columns)
+    if how == "anti" and not kept:
+        raise InvalidOptionError("how='anti' adds no column, so keep some", option="columns")
+    added = "subscriptions" if output == "array" else "subscription"
+    if how != "anti":
+        schema.check_free(kept, added)
+    intervals = dict(intervals or {})
+    shipment = ship(events, schema, kept, schema.leaves(compiled.attributes, intervals))
+    result = _matched(shipment, compiled, intervals, how)
+    if how == "anti":
+        return shipment.named(result)
+    if output == "array":
+        return shipment.named(result, added)
+    return shipment.named(_exploded(result, shipment, how), added)
+
+
+def with_matches(
+    subscriptions: Subscriptions | CompiledSubscriptions,
+    *,
+    event_id: str | None = None,
+    columns: Sequence[str] | None = None,
+    intervals: Intervals | None = None,
+    output: Output = "array",
+    how: How = "left",
+) -> Callable[[DataFrame], DataFrame]:
+    """A function for ``events.transform(...)`` that adds the column ``subscriptions``.
+
+    The options are those of ``match``, with defaults that keep every event in one row.
+    Subscriptions are compiled now, once, however many DataFrames the function is applied to.
+    """
+    _check(event_id, columns, output, how)
+    compiled = compiled_from(subscriptions)
+
+    def added(events: DataFrame) -> DataFrame:
+        return match(
+            events,
+            compiled,
+            event_id=event_id,
+            columns=columns,
+            intervals=intervals,
+            output=output,
+            how=how,
+        )
+
+    return added
+
+
+def _check(event_id: str | None, columns: Sequence[str] | None, output: Output, how: How) -> None:
+    check_choice("output", output, ("rows", "array", "pairs"))
+    check_choice("how", how, ("inner", "left", "anti"))
+    if output != "pairs":
+        return
+    if event_id is None:
+        raise InvalidOptionError(
+            "output='pairs' needs event_id, the name of the column that identifies an event",
+            option="event_id",
+        )
+    if columns is not None:
+        raise InvalidOptionError(
+            "output='pairs' keeps event_id and nothing else; use output='rows' with columns",
+            option="columns",
+        )
+
+
+def _kept(schema: Schema, event_id: str | None, columns: Sequence[str] | None) -> list[int]:
+    kept = schema.positions(columns)
+    if event_id is not None:
+        position = schema.position(event_id)
+        if position not in kept:
+            kept.insert(0, position)
+    return kept
+
+
+def _matched(
+    shipment: Shipment, compiled: CompiledSubscriptions, intervals: Intervals, how: How
+) -> DataFrame:
+    """Kept columns and, unless only the unmatched are wanted, ``matched``: an array of ids."""
+    from pyspark.sql.types import ArrayType, StringType, StructField
+
+    from predicast.spark.workers import Matching, Reading
+
+    reading = Reading(shipment.sources, intervals)
+    matching = Matching(compiled.image, reading, len(shipment.kept), how)
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return matching(batches)
+
+    ids = StructField("matched", ArrayType(StringType(), containsNull=False), nullable=False)
+    schema = shipment.schema() if how == "anti" else shipment.schema(ids)
+    return shipment.columns.mapInArrow(run, schema)
+
+
+def _exploded(result: DataFrame, shipment: Shipment, how: How) -> DataFrame:
+    """One row per id; with ``how="left"`` an event without any keeps a row."""
+    from pyspark.sql.functions import explode, explode_outer
+
+    rows = explode_outer("matched") if how == "left" else explode("matched")
+    return result.select(*shipment.kept_columns(), rows)

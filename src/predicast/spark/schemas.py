@@ -1,0 +1,192 @@
+"""From names to columns: what of an event's schema a subscription's attribute means.
+
+An attribute is a column, or a field of a struct column under its dotted name: ``order.total`` is
+the field ``total`` of ``order``, or a column that is literally called ``order.total``. Names are
+told apart by case, as everywhere in Predicast. Whatever is wrong with a name is found out here,
+from the schema alone, before any job starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from predicast.errors import (
+    ColumnClashError,
+    InvalidOptionError,
+    UnknownColumnError,
+    UnsupportedColumnError,
+    suggest,
+)
+from predicast.model import Kind
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructField, StructType
+
+Intervals = Mapping[str, tuple[str, str]]
+
+_KINDS: Final = {
+    "tinyint": Kind.NUMBER,
+    "smallint": Kind.NUMBER,
+    "int": Kind.NUMBER,
+    "bigint": Kind.NUMBER,
+    "float": Kind.NUMBER,
+    "double": Kind.NUMBER,
+    "string": Kind.STRING,
+    "boolean": Kind.BOOLEAN,
+    "timestamp": Kind.TIMESTAMP,
+    "timestamp_ntz": Kind.TIMESTAMP,
+    "date": Kind.TIMESTAMP,
+}
+_HINTS: Final = {
+    "DecimalType": "cast it to double",
+    "BinaryType": "cast it to string if it holds text",
+    "ArrayType": "make a column of each element that matters",
+    "MapType": "make a column of each key that matters",
+    "VariantType": "make a column of each part that matters, with variant_get",
+    "StringType": "subscriptions compare by code point; apply collate(..., 'UTF8_BINARY')",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One attribute's place: a top-level column, and the fields on the way down from it."""
+
+    column: int
+    path: tuple[int, ...]
+    fields: tuple[str, ...]
+    type: DataType
+
+    @property
+    def kind(self) -> Kind | None:
+        """What its values compare with; ``None`` for a column of nulls."""
+        return _KINDS.get(self.type.simpleString())
+
+
+class Schema:
+    """The columns of a DataFrame, by name and by dotted name."""
+
+    def __init__(self, schema: StructType) -> None:
+        self.fields: list[StructField] = list(schema.fields)
+        self._leaves: dict[str, list[Leaf]] = {}
+        self._structs: dict[str, list[str]] = {}
+        for position, field in enumerate(self.fields):
+            for name, leaf in self._flat(field.name, Leaf(position, (), (), field.dataType)):
+                self._leaves.setdefault(name, []).append(leaf)
+
+    def _flat(self, name: str, leaf: Leaf) -> Iterator[tuple[str, Leaf]]:
+        from pyspark.sql.types import StructType
+
+        if not isinstance(leaf.type, StructType):
+            yield name, leaf
+            return
+        self._structs[name] = [f"{name}.{field.name}" for field in leaf.type.fields]
+        for position, field in enumerate(leaf.type.fields):
+            path, fields = (*leaf.path, position), (*leaf.fields, field.name)
+            yield from self._flat(
+                f"{name}.{field.name}", Leaf(leaf.column, path, fields, field.dataType)
+            )
+
+    # Columns, as in the options event_id and columns.
+
+    def position(self, name: str) -> int:
+        """The position of the one column with this name."""
+        names = [field.name for field in self.fields]
+        if names.count(name) == 1:
+            return names.index(name)
+        if name in names:
+            raise ColumnClashError(f"several columns are named {name!r}", column=name)
+        raise _unknown(f"there is no column {name!r}", name, names)
+
+    def positions(self, names: Iterable[str] | None) -> list[int]:
+        """The positions of the named columns, of all columns for ``None``."""
+        if names is None:
+            return list(range(len(self.fields)))
+        if isinstance(names, str):
+            raise InvalidOptionError("columns is a list of names, not one string", option="columns")
+        return list(dict.fromkeys(self.position(name) for name in names))
+
+    # Attributes, as in subscriptions.
+
+    def leaf(self, attribute: str) -> Leaf:
+        """Where an attribute's values stand, if they are of a type that events can hold."""
+        leaf = self._one_leaf(attribute)
+        type_name = leaf.type.simpleString()
+        if type_name in _KINDS or type_name == "void":
+            return leaf
+        hint = _HINTS.get(type(leaf.type).__name__, "cast it or leave it out")
+        raise UnsupportedColumnError(
+            f"column {attribute!r} is of type {type_name}, and a subscription looks at it; events "
+            f"hold integers, floats, strings, booleans, timestamps and dates: {hint}",
+            column=attribute,
+            type=type_name,
+        )
+
+    def _one_leaf(self, attribute: str) -> Leaf:
+        leaves = self._leaves.get(attribute, [])
+        if len(leaves) == 1 and attribute not in self._structs:
+            return leaves[0]
+        if leaves:
+            raise ColumnClashError(
+                f"several columns or struct fields are named {attribute!r}; rename all but one",
+                column=attribute,
+            )
+        if attribute in self._structs:
+            inside = self._structs[attribute][:3]
+            hint = f"; name one of its fields, such as {' or '.join(inside)}" if inside else ""
+            raise UnsupportedColumnError(
+                f"column {attribute!r} is a struct{hint}", column=attribute, type="struct"
+            )
+        raise _unknown(
+            f"a subscription looks at {attribute!r}, which no column provides",
+            attribute,
+            self._leaves,
+        )
+
+    def leaves(self, attributes: Iterable[str], intervals: Intervals) -> dict[str, Leaf]:
+        """The leaves that provide the attributes, and the ends of those that are intervals."""
+        ends = {name: self._interval(name, pair) for name, pair in intervals.items()}
+        found: dict[str, Leaf] = {}
+        for attribute in attributes:
+            found |= ends[attribute] if attribute in ends else {attribute: self.leaf(attribute)}
+        return found
+
+    def _interval(self, attribute: str, pair: Sequence[str]) -> dict[str, Leaf]:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise InvalidOptionError(
+                f"intervals pairs each attribute with two columns, {attribute!r} with {pair!r}",
+                option="intervals",
+            )
+        ends = {name: self.leaf(name) for name in pair}
+        kinds = {leaf.kind for leaf in ends.values()} - {None}
+        if kinds <= {Kind.NUMBER} or kinds <= {Kind.TIMESTAMP}:
+            return ends
+        types = " and ".join(leaf.type.simpleString() for leaf in ends.values())
+        raise UnsupportedColumnError(
+            f"the ends of {attribute!r} are of type {types}; an interval runs between two numbers "
+            "or two timestamps",
+            column=pair[0],
+            type=types,
+        )
+
+    def check_free(self, kept: Iterable[int], *added: str) -> None:
+        """Refuse kept columns that have the name of one to be added, in upper or lower case."""
+        taken = {self.fields[position].name.casefold(): position for position in kept}
+        for name in added:
+            if name.casefold() in taken:
+                clash = self.fields[taken[name.casefold()]].name
+                raise ColumnClashError(
+                    f"the events have a column {clash!r}, and the result adds one of that name; "
+                    f"rename it, as in events.withColumnRenamed({clash!r}, 'event_{clash}'), "
+                    "or keep only other columns",
+                    column=clash,
+                )
+
+
+def _unknown(message: str, name: str, known: Iterable[str]) -> UnknownColumnError:
+    names = list(dict.fromkeys(known))
+    close = suggest(name, names)
+    listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    hint = f"did you mean {close!r}?" if close else f"there are: {listed}"
+    return UnknownColumnError(f"{message}; {hint}", column=name, suggestion=close)

@@ -1,0 +1,47 @@
+"""Tables of subscriptions: a DataFrame's ids, expressions and owners, brought to the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from predicast.errors import PipelineError, UnsupportedColumnError
+from predicast.spark.schemas import Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def collected(
+    table: DataFrame, id: str, expression: str, owner: str | None
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of the table: id, expression and, if there is such a column, owner."""
+    if table.isStreaming:
+        raise PipelineError(
+            "subscriptions are compiled from a batch DataFrame, not from a stream; "
+            "read the table with spark.read, or compile inside foreachBatch"
+        )
+    schema = Schema(table.schema)
+    names = [id, expression] if owner is None else [id, expression, owner]
+    columns = [_as_text(schema, name, may_be_number=name == id) for name in names]
+    safe = table.toDF(*(f"c{position}" for position in range(len(schema.fields))))
+    arrow = safe.select(*columns).toArrow()
+    return zip(*(column.to_pylist() for column in arrow.columns), strict=True)
+
+
+def _as_text(schema: Schema, name: str, *, may_be_number: bool) -> Column:
+    from pyspark.sql.functions import col
+    from pyspark.sql.types import IntegralType, NullType, StringType
+
+    position = schema.position(name)
+    kind = schema.fields[position].dataType
+    if isinstance(kind, StringType | NullType) or (
+        may_be_number and isinstance(kind, IntegralType)
+    ):
+        return col(f"c{position}").cast("string")
+    raise UnsupportedColumnError(
+        f"column {name!r} of the subscriptions is of type {kind.simpleString()}; "
+        "it holds strings" + (" or integers" if may_be_number else ""),
+        column=name,
+        type=kind.simpleString(),
+    )

@@ -1,0 +1,175 @@
+"""What runs in Spark's Python workers: Arrow batches of events in, events with their matches out.
+
+A batch of events is matched in pieces. Their size follows the number of matches seen so far, so
+that what is in memory at a time is bounded by matches and not by events: ten thousand events that
+match ten thousand subscriptions each would fill it otherwise. An event leaves with one list of
+ids; making rows of lists is left to Spark, which repeats an event's columns without copying them
+through Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from predicast.engine import Engine
+from predicast.explanation import ClauseOutcome, Explanation, explain
+from predicast.matching.columns import Columns
+from predicast.model import Absent, Interval, Subscription
+from predicast.model.values import show
+from predicast.spark.image import EngineImage
+from predicast.spark.shipping import Source
+
+_FIRST_ROWS: Final = 64  # events in the first piece, when nothing is known of their matches
+_MATCHES: Final = 262_144  # matches to aim for in a piece: tens of megabytes
+_EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Python objects
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How to read attributes from the columns that were sent."""
+
+    sources: tuple[Source, ...]
+    intervals: Mapping[str, tuple[str, str]]
+
+    def attributes(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The attributes of a batch of events, flat and by name."""
+        # A column that no attribute can be called keeps the number of rows when there is no other.
+        arrays: dict[str, pa.Array] = {"": pa.nulls(batch.num_rows)}
+        for name, column, path in self.sources:
+            array = batch.column(column)
+            # struct_field makes a field null where its struct is.
+            arrays[name] = _without_zone(pc.struct_field(array, list(path)) if path else array)
+        return pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
+
+
+def _without_zone(array: pa.Array) -> pa.Array:
+    """The same instants in UTC: Spark writes the session's zone, which Arrow may not know."""
+    if pa.types.is_timestamp(array.type) and array.type.tz is not None:
+        return array.view(pa.timestamp(array.type.unit))
+    return array
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Adds to events the list of the subscriptions that they match."""
+
+    image: EngineImage
+    reading: Reading
+    kept: int
+    how: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        engine = self.image.shared()
+        rows = _FIRST_ROWS
+        for batch in batches:
+            start = 0
+            while start < batch.num_rows:
+                piece = batch.slice(start, rows)
+                offsets, ids = self._matches(engine, piece)
+                yield self._result(piece, offsets, ids)
+                start += piece.num_rows
+                rows = max(1, _MATCHES * piece.num_rows // max(1, len(ids)))
+
+    def _matches(self, engine: Engine, piece: pa.RecordBatch) -> tuple[np.ndarray, pa.Array]:
+        """All ids, sorted, event after event, and where those of each event begin and end."""
+        table = engine.match_arrow(self.reading.attributes(piece), intervals=self.reading.intervals)
+        counts = np.bincount(table.column("event").to_numpy(), minlength=piece.num_rows)
+        offsets = np.concatenate(([0], np.cumsum(counts)))
+        return offsets, table.column("subscription").combine_chunks().dictionary_decode()
+
+    def _result(self, piece: pa.RecordBatch, offsets: np.ndarray, ids: pa.Array) -> pa.RecordBatch:
+        kept: list[Any] = piece.columns[: self.kept]
+        if self.how != "left":
+            matched = offsets[1:] > offsets[:-1]
+            wanted = matched if self.how == "inner" else ~matched
+            kept = [column.filter(pa.array(wanted)) for column in kept]
+            offsets = np.append(offsets[:-1][wanted], offsets[-1])
+        if self.how != "anti":
+            kept.append(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), ids))
+        return pa.RecordBatch.from_arrays(kept, names=[f"k{place}" for place in range(len(kept))])
+
+
+OUTCOMES: Final = pa.list_(
+    pa.struct(
+        [
+            ("clause", pa.int32()),
+            ("constraint", pa.string()),
+            ("value", pa.string()),
+            ("held", pa.bool_()),
+            ("reason", pa.string()),
+            ("clause_matched", pa.bool_()),
+        ]
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Explaining:
+    """Adds to events the outcome of every constraint of one subscription, and of the whole."""
+
+    id: str
+    subscription: Subscription
+    absent: Absent
+    reading: Reading
+    kept: int
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for start in range(0, batch.num_rows, _EXPLAINED_ROWS):
+                yield self._explained(batch.slice(start, _EXPLAINED_ROWS))
+
+    def _explained(self, piece: pa.RecordBatch) -> pa.RecordBatch:
+        columns = Columns.from_arrow(
+            self.reading.attributes(piece), self.subscription.attributes(), self.reading.intervals
+        )
+        explanations = [
+            explain(self.id, self.subscription, event, self.absent) for event in columns.events()
+        ]
+        arrays: list[Any] = piece.columns[: self.kept]
+        arrays.append(pa.array(map(_outcomes, explanations), OUTCOMES))
+        arrays.append(pa.array([each.matched for each in explanations], pa.bool_()))
+        return pa.RecordBatch.from_arrays(
+            arrays, names=[f"k{place}" for place in range(len(arrays))]
+        )
+
+
+def _outcomes(explanation: Explanation) -> list[dict[str, Any]]:
+    if not explanation.clauses:
+        return [_constant(1, "FALSE", held=False)]
+    return [
+        outcome
+        for number, clause in enumerate(explanation.clauses, 1)
+        for outcome in _clause_outcomes(number, clause)
+    ]
+
+
+def _clause_outcomes(number: int, clause: ClauseOutcome) -> list[dict[str, Any]]:
+    if not clause.constraints:
+        return [_constant(number, "TRUE", held=True)]
+    return [
+        {
+            "clause": number,
+            "constraint": each.text,
+            "value": _shown(each.value),
+            "held": each.held,
+            "reason": each.reason,
+            "clause_matched": clause.matched,
+        }
+        for each in clause.constraints
+    ]
+
+
+def _constant(number: int, text: str, *, held: bool) -> dict[str, Any]:
+    return {"clause": number, "constraint": text, "held": held, "clause_matched": held}
+
+
+def _shown(value: Any) -> str | None:
+    if value is None:
+        return None
+    return str(value) if isinstance(value, Interval) else show(value)

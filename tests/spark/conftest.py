@@ -1,0 +1,54 @@
+"""One Spark session for the whole run: classic, or Connect if PREDICAST_TEST_SPARK says so.
+
+The session's time zone is far from UTC and from that of most machines, so that a timestamp which
+is shifted on its way through the pipeline is noticed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from predicast.spark.java import ensure_java
+
+MODE = os.environ.get("PREDICAST_TEST_SPARK", "classic")
+
+SETTINGS = {
+    "spark.sql.session.timeZone": "Asia/Kolkata",
+    "spark.sql.shuffle.partitions": "2",
+    # The jobs are tiny: compiling them to bytecode costs more than it saves.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Small batches, so that a DataFrame of some hundred rows arrives in several.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.spark)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    ensure_java()
+    # Workers run in this Python, whatever the machine calls python3.
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    if MODE == "connect":
+        builder = SparkSession.builder.remote("local[2]")
+    elif MODE == "classic":
+        builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    else:
+        raise ValueError(f"PREDICAST_TEST_SPARK is classic or connect, not {MODE!r}")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()

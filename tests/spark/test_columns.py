@@ -1,0 +1,208 @@
+"""Names and types of columns: what is kept, what is found, and what is refused before a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.errors import PythonException
+from pyspark.sql import DataFrame, SparkSession
+
+from predicast import spark as ps
+from predicast.errors import (
+    ColumnClashError,
+    InvalidOptionError,
+    UnknownColumnError,
+    UnsupportedColumnError,
+)
+
+EVERY_TYPE = """
+    SELECT 1 AS `with space`, 2L AS `with.dot`, CAST(3 AS TINYINT) AS tiny, CAST(1.5 AS FLOAT) AS f,
+        CAST(1.5 AS DECIMAL(20, 3)) AS price, array(1, NULL) AS items, map('a', 1) AS map,
+        TIMESTAMP '2024-01-01 00:00:00' AS ts, TIMESTAMP_NTZ '2024-01-01 00:00:00' AS tn,
+        DATE '2024-01-01' AS day, X'00ff' AS raw, INTERVAL '1' DAY AS span, NULL AS nothing,
+        named_struct('a', 1, 'b.c', named_struct('m', TIMESTAMP '2024-01-01 00:00:00')) AS nested,
+        'x' COLLATE UNICODE_CI AS collated, if(id = 0, 'y', NULL) AS maybe, 'z' AS s, 'z' AS s
+    FROM range(2)
+"""
+
+
+@pytest.fixture(scope="module")
+def events(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame(
+        [(1, 5.0, "IBM", (1.5, "x")), (2, 15.0, "XYZ", None)],
+        "event int, price double, symbol string, o struct<total: double, `q.r`: string>",
+    )
+
+
+@pytest.mark.parametrize("output", ["rows", "array"])
+def test_types_names_and_nullability_are_kept(spark: SparkSession, output: Any) -> None:
+    events = spark.sql(EVERY_TYPE)
+    result = ps.match(
+        events, {"a": "tiny = 3 AND with.dot = 2", "b": "`with space` = 1"}, output=output
+    )
+    assert result.schema.fields[:-1] == events.schema.fields
+    assert result.schema.fields[-1].nullable is False
+    rows = {tuple(map(repr, row[:-1])) for row in result.collect()}
+    assert rows == {tuple(map(repr, row)) for row in events.collect()}
+
+
+def test_instants_are_instants_and_wall_clocks_are_utc(spark: SparkSession) -> None:
+    # The session's zone is UTC+05:30: that is when its midnight is.
+    events = spark.sql(
+        "SELECT TIMESTAMP '2024-01-01 00:00:00' AS ts, "
+        "TIMESTAMP_NTZ '2024-01-01 00:00:00' AS tn, DATE '2024-01-01' AS day"
+    )
+    result = ps.match(
+        events,
+        {
+            "instant": "ts = TIMESTAMP '2023-12-31 18:30:00Z'",
+            "wall clock": "tn = TIMESTAMP '2024-01-01 00:00:00'",
+            "day": "day = DATE '2024-01-01' AND day < TIMESTAMP '2024-01-01 00:00:00.000001'",
+            "none": "ts = TIMESTAMP '2024-01-01 00:00:00' OR tn != TIMESTAMP '2024-01-01'",
+        },
+        output="array",
+    )
+    assert result.head()["subscriptions"] == ["day", "instant", "wall clock"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("zone", ["GMT+8", "+05:30", "Europe/Lisbon", "UTC"])
+def test_any_zone_of_the_session(spark: SparkSession, zone: str) -> None:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        events = spark.sql("SELECT TIMESTAMP '2024-07-01 00:00:00Z' AS ts")
+        subscriptions = {
+            "point": "ts = TIMESTAMP '2024-07-01 00:00:00Z'",
+            "region": "t BETWEEN TIMESTAMP '2024-07-01' AND TIMESTAMP '2024-07-01'",
+        }
+        result = ps.match(events, subscriptions, intervals={"t": ("ts", "ts")}, columns=[])
+        assert [row.subscription for row in result.collect()] == ["point", "region"]
+    finally:
+        assert before is not None
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_only_needed_columns_are_sent(spark: SparkSession) -> None:
+    # Spark cannot send a year-month interval to Python, so it would fail if it were.
+    events = spark.sql(
+        "SELECT 1 AS event, named_struct('n', 5, 'hidden', INTERVAL '1' MONTH) AS s, "
+        "INTERVAL '1' YEAR AS hidden"
+    )
+    result = ps.match(events, {"a": "s.n = 5"}, columns=["event"])
+    assert [tuple(row) for row in result.collect()] == [(1, "a")]
+    for column in ("s", "hidden"):
+        with pytest.raises(UnsupportedColumnError, match="cannot exchange") as caught:
+            ps.match(events, {"a": "s.n = 5"}, columns=[column])
+        assert caught.value.column == column
+
+
+def test_columns_to_keep(events: DataFrame) -> None:
+    everything = {"a": "TRUE"}
+    assert ps.match(events, everything, columns=["symbol", "event"]).columns == [
+        "symbol",
+        "event",
+        "subscription",
+    ]
+    assert ps.match(events, everything, columns=["o"], event_id="event").columns == [
+        "event",
+        "o",
+        "subscription",
+    ]
+    with pytest.raises(UnknownColumnError, match="did you mean 'symbol'") as caught:
+        ps.match(events, everything, columns=["symbl"])
+    assert (caught.value.column, caught.value.suggestion) == ("symbl", "symbol")
+    with pytest.raises(UnknownColumnError, match=r"no column 'o\.total'"):
+        ps.match(events, everything, event_id="o.total", output="pairs")
+
+
+def test_attributes_that_no_column_provides(events: DataFrame) -> None:
+    with pytest.raises(UnknownColumnError, match=r"'o\.totl'.*did you mean 'o\.total'") as caught:
+        ps.match(events, {"a": "price < 3 AND o.totl = 1"})
+    assert (caught.value.column, caught.value.suggestion) == ("o.totl", "o.total")
+    with pytest.raises(UnknownColumnError, match="did you mean 'price'"):
+        ps.match(events, {"a": "Price < 3"})
+    with pytest.raises(UnknownColumnError, match=r"'zzz'.*there are: event, price"):
+        ps.match(events, {"a": "price < 3"}, intervals={"x": ("zzz", "price")})
+
+
+@pytest.mark.parametrize(
+    ("attribute", "hint"),
+    [
+        ("price", "cast it to double"),
+        ("raw", "cast it to string"),
+        ("items", "each element"),
+        ("map", "each key"),
+        ("collated", "UTF8_BINARY"),
+        ("span", "cast it or leave it out"),
+        ("nested", r"such as nested\.a or nested\.b\.c"),
+    ],
+)
+def test_attributes_of_unusable_type(spark: SparkSession, attribute: str, hint: str) -> None:
+    with pytest.raises(UnsupportedColumnError, match=hint) as caught:
+        ps.match(spark.sql(EVERY_TYPE), {"a": f"{attribute} = 1"})
+    assert caught.value.column == attribute
+
+
+def test_a_name_that_two_columns_have(spark: SparkSession) -> None:
+    for query in (
+        "SELECT 1 AS x, 2 AS x",
+        "SELECT 1 AS `a.b`, named_struct('b', 2) AS a",
+        "SELECT named_struct('b', 2) AS a, named_struct('c', 1) AS `a.b`",
+    ):
+        attribute = "x" if "AS x" in query else "a.b"
+        with pytest.raises(ColumnClashError) as caught:
+            ps.match(spark.sql(query), {"a": f"{attribute} = 1"})
+        assert caught.value.column == attribute
+    with pytest.raises(ColumnClashError, match="several columns are named 'x'"):
+        ps.match(spark.sql("SELECT 1 AS x, 2 AS x"), {"a": "TRUE"}, columns=["x"])
+
+
+def test_a_column_called_like_the_added_one(spark: SparkSession) -> None:
+    events = spark.sql("SELECT 1 AS event, 2 AS Subscription, 3 AS subscriptions")
+    with pytest.raises(ColumnClashError, match="withColumnRenamed") as caught:
+        ps.match(events, {"a": "TRUE"})
+    assert caught.value.column == "Subscription"
+    with pytest.raises(ColumnClashError, match="'subscriptions'"):
+        ps.match(events, {"a": "TRUE"}, output="array")
+    assert ps.match(events, {"a": "Subscription = 2"}, columns=["event"]).count() == 1
+    assert ps.match(events, {"a": "Subscription = 3"}, how="anti").columns == events.columns
+    renamed = events.withColumnRenamed("Subscription", "event_Subscription")
+    assert ps.match(renamed, {"a": "event_Subscription = 2"}).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "option"),
+    [
+        ({"output": "row"}, "output"),
+        ({"how": "outer"}, "how"),
+        ({"output": "pairs"}, "event_id"),
+        ({"output": "pairs", "event_id": "event", "columns": ["price"]}, "columns"),
+        ({"columns": "price"}, "columns"),
+        ({"columns": [], "how": "anti"}, "columns"),
+        ({"intervals": {"x": "price"}}, "intervals"),
+        ({"intervals": {"x": ("price",)}}, "intervals"),
+    ],
+)
+def test_options_that_make_no_sense(
+    events: DataFrame, options: dict[str, Any], option: str
+) -> None:
+    with pytest.raises(InvalidOptionError) as caught:
+        ps.match(events, {"a": "price < 10"}, **options)
+    assert caught.value.option == option
+
+
+def test_ends_of_an_interval_are_of_one_kind(events: DataFrame) -> None:
+    for ends in (("price", "symbol"), ("symbol", "symbol")):
+        with pytest.raises(UnsupportedColumnError, match="two numbers or two timestamps"):
+            ps.match(events, {"a": "x < 10"}, intervals={"x": ends})
+
+
+@pytest.mark.parametrize("value", ["nan", "infinity"])
+def test_a_value_that_is_not_finite_fails_the_job_with_its_name(
+    spark: SparkSession, value: str
+) -> None:
+    events = spark.sql(f"SELECT CAST('{value}' AS DOUBLE) AS price, 1 AS size")
+    assert ps.match(events, {"a": "size = 1"}).count() == 1
+    with pytest.raises(PythonException, match=r"InvalidValueError: attribute 'price': (nan|inf)"):
+        ps.match(events, {"a": "price < 10"}).collect()

@@ -1,0 +1,180 @@
+"""``compile``: every way to hand in subscriptions, and what becomes of the invalid ones."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from predicast import Engine, attr
+from predicast import spark as ps
+from predicast.errors import (
+    InvalidOptionError,
+    InvalidSubscriptionsError,
+    PipelineError,
+    UnknownColumnError,
+    UnknownMatcherError,
+    UnsupportedColumnError,
+)
+from predicast.spark import image
+
+TABLE = [
+    ("good", "price < 10"),
+    ("syntax", "price <"),
+    ("null", None),
+    (None, "price < 1"),
+    ("", "price < 2"),
+    ("twice", "price < 3"),
+    ("twice", "price < 3"),
+]
+INVALID = {"syntax", "null", None, "", "twice"}
+
+
+def test_forms_of_input_give_the_same(spark: SparkSession) -> None:
+    pairs = [("b", "price < 10"), ("a", "symbol = 'IBM'")]
+    engine = Engine()
+    engine.subscribe_many(pairs)
+    compiled = ps.compile(pairs)
+    assert compiled == ps.compile(dict(pairs)) == ps.compile(engine) == ps.compile(iter(pairs))
+    assert compiled == ps.compile(spark.createDataFrame(pairs, "id string, expression string"))
+    renamed = spark.createDataFrame(pairs[::-1], "`my.key` string, `my text` string")
+    assert compiled == ps.compile(renamed, id="my.key", expression="my text")
+    assert compiled == ps.compile([("a", attr("symbol") == "IBM"), ("b", attr("price") < 10)])
+    assert compiled == ps.compile(compiled)
+    assert compiled != ps.compile(pairs, absent="passes")
+    assert compiled != ps.compile(pairs[:1])
+
+
+def test_what_is_compiled_can_be_looked_at() -> None:
+    compiled = ps.compile({"a": "price < 10 AND o.x = 1", "b": "price > 3"})
+    assert len(compiled) == 2
+    assert compiled.attributes == ("o.x", "price")
+    assert repr(compiled).startswith(
+        "<CompiledSubscriptions: 2 subscriptions on [o.x, price], matcher 'brute-force'"
+    )
+    assert compiled.engine().match({"price": 5}) == ["b"]
+    assert compiled.engine() is not compiled.engine()
+    with pytest.raises(AttributeError):
+        compiled.digest = "another"  # type: ignore[misc]
+
+
+def test_an_engine_keeps_its_options_unless_told_otherwise() -> None:
+    engine = Engine(absent="passes")
+    assert ps.compile(engine).absent == "passes"
+    assert ps.compile(engine, absent="fails").absent == "fails"
+    assert ps.compile({}).absent == "fails"
+
+
+def test_pickles_without_its_session(spark: SparkSession) -> None:
+    table = spark.createDataFrame([("a", "x = 1"), ("b", "x =")], "id string, expression string")
+    compiled = ps.compile(table, on_invalid="quarantine")
+    assert compiled.session is not None
+    copy = pickle.loads(pickle.dumps(compiled))
+    assert copy == compiled
+    assert copy.invalid_rows == compiled.invalid_rows
+    assert copy.session is None
+    assert copy.invalid.collect() == compiled.invalid.collect()  # in the active session
+
+
+def test_ids_and_owners_from_columns(spark: SparkSession) -> None:
+    table = spark.createDataFrame(
+        [(1, "x = 1", "alice"), (2, "x = 2", None), (3, "x = 3", "")],
+        "id long, expression string, owner string",
+    )
+    compiled = ps.compile(table, owner="owner", on_invalid="quarantine")
+    owners = {each.id: each.owner for each in compiled.engine().subscriptions()}
+    assert owners == {"1": "alice", "2": None}
+    assert [(each.id, each.error) for each in compiled.invalid_rows] == [
+        ("3", "an owner is a non-empty string, not ''")
+    ]
+
+
+def test_invalid_ones_raise(spark: SparkSession) -> None:
+    table = spark.createDataFrame(TABLE, "id string, expression string")
+    with pytest.raises(InvalidSubscriptionsError) as caught:
+        ps.compile(table)
+    error = caught.value
+    assert error.invalid is not None
+    assert {id for id, _ in error.invalid} == INVALID
+    assert len(error.invalid) == 6
+    assert str(error).startswith("6 of 7 subscriptions cannot be compiled:")
+    assert "... and 1 more" in str(error)
+    assert "on_invalid='quarantine'" in str(error)
+    messages = dict(error.invalid)
+    assert "line 1, column 8" in messages["syntax"]
+    assert messages["null"] == "the expression is null"
+    assert messages["twice"] == "2 subscriptions have the id 'twice'"
+    assert messages[None] == "an id is a non-empty string, not None"
+
+
+def test_the_list_in_the_error_is_bounded() -> None:
+    with pytest.raises(InvalidSubscriptionsError) as caught:
+        ps.compile((f"s{n}", "x <") for n in range(2_000))
+    assert caught.value.invalid is not None
+    assert len(caught.value.invalid) == 1_000
+    assert str(caught.value).startswith("2000 of 2000")
+    assert len(str(caught.value)) < 2_000
+
+
+def test_invalid_ones_are_dropped(spark: SparkSession) -> None:
+    table = spark.createDataFrame(TABLE, "id string, expression string")
+    compiled = ps.compile(table, on_invalid="drop")
+    assert list(compiled.engine()) == ["good"]
+    assert compiled.left_out == 6
+    assert "6 invalid left out" in repr(compiled)
+    assert compiled.invalid_rows == ()
+
+
+def test_invalid_ones_are_set_apart(spark: SparkSession) -> None:
+    table = spark.createDataFrame(TABLE, "id string, expression string")
+    compiled = ps.compile(table, on_invalid="quarantine")
+    assert list(compiled.engine()) == ["good"]
+    frame = compiled.invalid
+    assert frame.schema.simpleString() == "struct<id:string,expression:string,error:string>"
+    assert frame.sparkSession is table.sparkSession
+    assert {row.id for row in frame.collect()} == INVALID
+    assert [tuple(row) for row in frame.collect()] == list(compiled.invalid_rows)
+    none = ps.compile(table.where("id = 'good'"), on_invalid="quarantine").invalid
+    assert none.collect() == []
+
+
+@pytest.mark.parametrize("bad", ["price < 10", [("a", "x = 1", "y")], 5, ["ab cd"]])
+def test_what_is_not_a_collection_of_pairs(bad: Any) -> None:
+    with pytest.raises(PipelineError, match="pairs"):
+        ps.compile(bad)
+
+
+def test_options_and_columns_that_do_not_exist(spark: SparkSession) -> None:
+    table = spark.createDataFrame([("a", "x = 1", 1.5)], "Id string, expression string, n double")
+    with pytest.raises(UnknownColumnError, match="did you mean 'Id'"):
+        ps.compile(table)
+    with pytest.raises(UnsupportedColumnError, match="strings or integers"):
+        ps.compile(table, id="n")
+    with pytest.raises(UnsupportedColumnError, match="holds strings"):
+        ps.compile(table, id="Id", expression="n")
+    with pytest.raises(InvalidOptionError, match="owner names a column"):
+        ps.compile({}, owner="owner")
+    with pytest.raises(InvalidOptionError, match="did you mean 'drop'"):
+        ps.compile({}, on_invalid="drops")  # type: ignore[arg-type]
+    with pytest.raises(InvalidOptionError, match="absent"):
+        ps.compile({}, absent="fail")  # type: ignore[arg-type]
+    with pytest.raises(UnknownMatcherError):
+        ps.compile({}, matcher="no such")
+
+
+def test_a_stream_is_no_table(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load()
+    with pytest.raises(PipelineError, match="not from a stream"):
+        ps.compile(stream)
+
+
+def test_a_process_builds_an_engine_once() -> None:
+    images = [ps.compile({"a": f"x = {n}"}).image for n in range(6)]
+    first = images[0].shared()
+    assert images[0].shared() is first
+    for each in images[1:]:
+        each.shared()
+    assert len(image._engines) <= 4
+    assert images[0].shared() is not first

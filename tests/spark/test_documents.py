@@ -1,0 +1,25 @@
+"""The examples of documents that need a Spark session."""
+
+from __future__ import annotations
+
+from doctest import ELLIPSIS
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from sybil import Sybil
+from sybil.parsers.markdown import PythonCodeBlockParser
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = ["docs/how-to/match-dataframes.md"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_examples_run(spark: SparkSession, document: str) -> None:
+    parser = PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)
+    parsed = Sybil(parsers=[parser], path=str(ROOT)).parse(ROOT / document)
+    parsed.namespace["spark"] = spark
+    examples = list(parsed.examples())
+    assert examples
+    for example in examples:
+        example.evaluate()
