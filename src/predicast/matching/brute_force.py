@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from predicast.matching.columns import Columns
 
-# Rows tested at a time: masks stay in the processor's cache, and their memory is bounded.
-_CHUNK_ROWS: Final = 4_096
-_MAX_MASKS: Final = 16_384
+# Rows tested at a time. A test costs some ten microseconds of Python whatever their number, so that
+# Spark's batches of 10,000 rows are best left whole.
+_CHUNK_ROWS: Final = 16_384
+_MAX_MASK_BYTES: Final = 2**27  # the memory of masks kept for clauses to come
 
 # A clause, as the constraints on each of its attributes.
 _Groups: TypeAlias = list[tuple[str, tuple[Constraint, ...]]]
@@ -105,6 +106,7 @@ class _MaskCache:
         self._columns = columns
         self._absent = absent
         self._masks: dict[tuple[Constraint, ...], np.ndarray] = {}
+        self._max_masks = _MAX_MASK_BYTES // max(1, len(columns))
 
     def rows_of(self, clauses: list[_Groups]) -> np.ndarray:
         """The rows that some clause matches."""
@@ -134,6 +136,6 @@ class _MaskCache:
         mask = self._masks.get(constraints)
         if mask is None:
             mask = self._columns.test(attribute, constraints, self._absent)
-            if len(self._masks) < _MAX_MASKS:
+            if len(self._masks) < self._max_masks:
                 self._masks[constraints] = mask
         return mask

@@ -20,7 +20,9 @@ from predicast.errors import (
     InvalidIntervalError,
     InvalidValueError,
     ModelError,
+    UnknownColumnError,
     UnsupportedColumnError,
+    suggest,
 )
 from predicast.matching.parts import (
     Booleans,
@@ -93,10 +95,15 @@ class Columns:
         parts: dict[str, list[Part]] = {}
         for name in wanted:
             if name in intervals:
-                parts[name] = [_interval_part(name, *(arrays[end] for end in intervals[name]))]
+                ends = [_end(name, end, arrays) for end in intervals[name]]
+                parts[name] = [_interval_part(name, *ends)]
             elif name in arrays:
                 parts[name] = [_from_arrow(name, arrays[name])]
         return cls(batch.num_rows, parts)
+
+    def parts(self, attribute: str) -> Sequence[Part]:
+        """The attribute's values, by representation."""
+        return self._parts.get(attribute, ())
 
     def test(self, attribute: str, constraints: tuple[Constraint, ...], absent: Absent) -> Mask:
         """The rows in which the attribute satisfies all of the constraints on it."""
@@ -206,6 +213,18 @@ def _from_arrow(name: str, array: pa.Array) -> Part:
         column=name,
         type=str(kind),
     )
+
+
+def _end(attribute: str, column: str, arrays: Mapping[str, pa.Array]) -> pa.Array:
+    if column not in arrays:
+        close = suggest(column, arrays)
+        hint = f"; did you mean {close!r}?" if close else ""
+        raise UnknownColumnError(
+            f"an end of the interval {attribute!r} is column {column!r}, which is not there{hint}",
+            column=column,
+            suggestion=close,
+        )
+    return arrays[column]
 
 
 def _interval_part(name: str, lows: pa.Array, highs: pa.Array) -> Part:

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from predicast.matching.interval_ends import IntervalEnds
 from predicast.model import Absent, Constraint, Interval, Kind, Operator, Value
 from predicast.model.domain import after_prefix, domain_of
 from predicast.model.values import INT_MAX, INT_MIN, from_microseconds, microseconds
@@ -229,9 +230,19 @@ class Strings(Part):
 class Intervals(Part):
     """Intervals of region events, which all constraints on an attribute must meet together."""
 
+    def __init__(self, values: np.ndarray, rows: Rows | None) -> None:
+        super().__init__(values, rows)
+        self._ends: IntervalEnds | None = None
+
     def test_all(self, constraints: tuple[Constraint, ...], absent: Absent) -> Mask:
-        domain = domain_of(constraints, absent)
-        return np.array([domain.meets(interval) for interval in self.values], bool)
+        if self._ends is None:
+            self._ends = IntervalEnds(self.values)
+        return self._ends.meets(domain_of(constraints, absent))
+
+    def slice(self, start: int, end: int) -> Self:
+        piece = super().slice(start, end)
+        piece._ends = None
+        return piece
 
     def less(self, operand: Any) -> Mask:
         raise AssertionError("intervals are tested by domain, not one constraint at a time")

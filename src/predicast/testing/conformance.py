@@ -34,6 +34,7 @@ from predicast.model import Absent, Event, Interval, Subscription
 from predicast.testing.strategies import events, events_near, subscriptions
 
 _BOTH: tuple[Absent, ...] = ("fails", "passes")
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 
 def definition(
@@ -77,7 +78,7 @@ class MatcherConformance:
         assert [sorted(keys) for keys in found] == right
 
     @pytest.mark.parametrize("absent", _BOTH)
-    @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+    @settings(deadline=None, suppress_health_check=_SLOW)
     @given(data=st.data())
     def test_answers_as_defined(self, absent: Absent, data: Any) -> None:
         wanted = data.draw(st.lists(subscriptions(), min_size=1, max_size=6), "subscriptions")
@@ -85,7 +86,7 @@ class MatcherConformance:
         self.check(absent, wanted, data.draw(st.lists(near, min_size=1, max_size=5), "events"))
 
     @pytest.mark.parametrize("absent", _BOTH)
-    @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+    @settings(deadline=None, suppress_health_check=_SLOW)
     @given(wanted=st.lists(subscriptions(), max_size=6), some=st.lists(events(), max_size=6))
     def test_answers_on_unrelated_events(
         self, absent: Absent, wanted: list[Subscription], some: list[Event]
@@ -138,7 +139,7 @@ class MatcherConformance:
             def make(self) -> Matcher:
                 return make(absent)
 
-        run_state_machine_as_test(Machine)
+        run_state_machine_as_test(Machine, settings=settings(deadline=None))
 
     def test_statistics_count(self) -> None:
         matcher, held = self.loaded("fails", [to_subscription("a = 1"), to_subscription("b > 2")])
