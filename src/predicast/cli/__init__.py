@@ -1,0 +1,5 @@
+"""The command line: ``predicast match``, ``explain``, ``doctor`` and ``demo``."""
+
+from predicast.cli.application import app, main
+
+__all__ = ["app", "main"]

@@ -1,0 +1,114 @@
+"""The program ``predicast``: its commands, and how a refusal becomes a message and an exit code.
+
+=====  ===========================================================================================
+code   meaning
+=====  ===========================================================================================
+0      done; ``explain``: the event matches; ``doctor``: the library is usable
+1      ``explain``: the event does not match; ``doctor``: something that is required is missing
+2      refused: wrong usage, bad input, a file that cannot be read or written, a missing package
+130    interrupted (Ctrl-C)
+141    whoever read our output has closed the pipe
+=====  ===========================================================================================
+
+Commands import what they need when they run, so that ``--version`` and ``--help`` are quick.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from predicast.__about__ import __version__
+from predicast.cli.demo import demo
+from predicast.cli.doctor import doctor
+from predicast.cli.explain import explain
+from predicast.cli.match import match
+from predicast.cli.terminal import print_error
+from predicast.errors import PredicastError
+
+REFUSED: Final = 2
+INTERRUPTED: Final = 130  # 128 + SIGINT, as shells count
+PIPE_CLOSED: Final = 141  # 128 + SIGPIPE
+
+
+class _Commands(TyperGroup):
+    """The commands, with one place where exceptions become exit codes."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()  # here, where a closed pipe is handled, not while Python shuts down
+        except PredicastError as error:
+            print_error(error.message)
+            raise typer.Exit(REFUSED) from error
+        except KeyboardInterrupt as error:
+            print_error("interrupted")
+            raise typer.Exit(INTERRUPTED) from error
+        except BrokenPipeError as error:
+            _forget_stdout()
+            raise typer.Exit(PIPE_CLOSED) from error
+        except OSError as error:
+            print_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            raise typer.Exit(REFUSED) from error
+        return result
+
+
+def _forget_stdout() -> None:
+    """Let what is still buffered go nowhere, so that Python does not complain at its end."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):  # not a real file
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+app = typer.Typer(
+    name="predicast",
+    cls=_Commands,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",  # it alone lets the lines of a paragraph flow
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+    epilog="Exit codes: 0 done, 1 no (explain: not matched; doctor: not usable), 2 refused, "
+    "130 interrupted.",
+)
+app.command()(match)
+app.command()(explain)
+app.command()(doctor)
+app.command()(demo)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"predicast {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _predicast(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Content-based publish/subscribe: who wants to hear of which event?
+
+    A subscription states what it wants (price < 10 AND symbol = 'IBM'); Predicast finds those
+    that an event satisfies.
+    """
+
+
+def main() -> None:
+    """Run the program and exit."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a ✓ is no reason to crash
+    app(prog_name="predicast")

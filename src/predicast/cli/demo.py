@@ -1,0 +1,37 @@
+"""``predicast demo``: three small worlds through the Spark pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from predicast.cli.terminal import output, print_error
+
+REFUSED = 2
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Where results are written.")
+    ] = Path("out"),
+    scale: Annotated[
+        float,
+        typer.Option("--scale", min=0.001, max=100.0, metavar="X", help="How much data: 1 is all."),
+    ] = 1.0,
+) -> None:
+    """Match a year of flights, an auction and moving objects on a local Spark.
+
+    It needs Java 17 or 21 and the extra packages of predicast[demo].
+    """
+    from predicast.cli.requirements import install_line, unmet
+
+    missing = unmet("demo")
+    if missing:
+        line = install_line(extra="demo")
+        print_error(f"the demo needs {', '.join(missing)}; this installs them:\n  {line}")
+        raise typer.Exit(REFUSED)
+    from predicast.demo import run_demo
+
+    run_demo(out, console=output(markup=True), scale=scale)

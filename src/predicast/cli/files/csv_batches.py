@@ -1,0 +1,169 @@
+"""A CSV file as Arrow batches, read twice: once to find the types of its columns, once for rows.
+
+The types must hold for the whole file, however long; so the first pass looks at every cell of the
+columns that are asked for (``predicast.cli.files.csv_types`` has the rules). Memory is bounded by a
+block in either pass. Rows are counted by Arrow; only when something is wrong is the file read a
+third time, slowly, to name the line.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.csv
+
+from predicast.cli.files.csv_types import ColumnType, CsvType, convert
+from predicast.cli.files.source import Reading, Source
+from predicast.errors import InputFileError, suggest
+
+# Also the longest row there may be.
+_BLOCK_BYTES: Final = 4 * 2**20
+
+
+class CsvFile:
+    """A CSV file whose first line names its columns."""
+
+    def __init__(self, source: Source, nulls: Sequence[str] = ()) -> None:
+        if not Path(source.path).is_file() and Path(source.path).exists():
+            raise source.refuse("CSV is read twice, so it must be a regular file")
+        self._source = source
+        self._nulls = ["", *nulls]
+        self.names, self._has_rows = self._header()
+
+    def _header(self) -> tuple[list[str], bool]:
+        """The columns' names, and whether any row follows."""
+        with self._source.opened() as reading, _text(reading) as text:
+            try:
+                names = next(filter(None, csv.reader(text)), [])
+            except csv.Error as error:
+                raise self._source.refuse(f"not CSV: {error}", 1) from None
+            if not names:
+                raise self._source.refuse("is empty; the first line must name the columns")
+            if any("\udc80" <= character <= "\udcff" for name in names for character in name):
+                raise self._source.refuse("not UTF-8", 1)
+            return names, any(line.strip("\r\n") for line in text)
+
+    def columns_among(self, attributes: Collection[str]) -> list[str]:
+        """The columns that are attributes; one of them must not be there twice."""
+        found = [name for name in self.names if name in attributes]
+        for name in found:
+            if found.count(name) > 1:
+                raise self._source.refuse(f"two columns are named {name!r}", 1)
+        return found
+
+    def types(
+        self,
+        columns: Sequence[str],
+        given: Mapping[str, CsvType],
+        report: Callable[[int], None] = lambda _done: None,
+    ) -> dict[str, ColumnType]:
+        """The type of each of the columns; one that was given must be right."""
+        for name in given:
+            if name not in self.names:
+                close = suggest(name, filter(None, self.names))
+                hint = f"; is it {close!r}?" if close else ""
+                raise self._source.refuse(f"there is no column {name!r}{hint}", 1)
+        found = {name: ColumnType(given.get(name)) for name in columns}
+        row = 0
+        for batch in self._cells(columns, report):
+            for name, column in found.items():
+                column.see(batch.column(name), row)
+                if name in given and column.misfits:
+                    wrong, cell = column.misfits[given[name]]
+                    raise self._source.refuse(
+                        f"column {name!r}: {cell!r} is not of type {given[name]}",
+                        self.line_of(wrong),
+                    )
+            row += batch.num_rows
+        return found
+
+    def batches(
+        self,
+        types: Mapping[str, CsvType | None],
+        others: Sequence[str],
+        report: Callable[[int], None] = lambda _done: None,
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows: columns of the types given, and other columns as strings."""
+        wanted = {*types, *others} or set(self.names[:1])
+        columns = [name for name in dict.fromkeys(self.names) if name in wanted]
+        for batch in self._cells(columns, report):
+            arrays = [convert(types.get(n) or CsvType.STRING, batch.column(n)) for n in columns]
+            yield pa.RecordBatch.from_arrays(arrays, names=columns)
+
+    def _cells(
+        self, columns: Sequence[str], report: Callable[[int], None]
+    ) -> Iterator[pa.RecordBatch]:
+        """The named columns as strings, empty cells as nulls."""
+        if not self._has_rows:
+            return
+        columns = columns or self.names[:1]  # one at least, to count the rows
+        with self._source.opened() as reading:
+            try:
+                for batch in self._reader(reading, columns):
+                    report(reading.position())
+                    yield batch
+            except pa.ArrowException as error:
+                raise self._not_csv(error) from None
+
+    def _reader(self, reading: Reading, columns: Sequence[str]) -> pa.csv.CSVStreamingReader:
+        return pa.csv.open_csv(
+            reading.stream,
+            read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
+            parse_options=pa.csv.ParseOptions(newlines_in_values=True),
+            convert_options=pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(columns, pa.string()),
+                include_columns=columns,
+                null_values=self._nulls,
+                strings_can_be_null=True,
+            ),
+        )
+
+    def _not_csv(self, error: Exception) -> InputFileError:
+        message = str(error)
+        if "straddling object" in message:
+            return self._source.refuse(
+                f"a row is longer than {_BLOCK_BYTES // 2**20} MiB; is a quote not closed?"
+            )
+        numbered = re.search(r"Row #(\d+): (?:CSV conversion error to string: )?(.*)", message)
+        if numbered is None:
+            return self._source.refuse(f"not CSV: {message}")
+        # Arrow counts the header as row 1.
+        return self._source.refuse(numbered[2][:200], self.line_of(int(numbered[1]) - 2))
+
+    def line_of(self, row: int) -> int | None:
+        """The line on which a row begins: not the same where quoted cells hold line breaks."""
+        with closing(self._slow_rows()) as rows:
+            return next((line for number, (line, _) in enumerate(rows, -1) if number == row), None)
+
+    def _slow_rows(self) -> Generator[tuple[int, list[str]], None, None]:
+        """Every row that is not blank, the header first, with its first line."""
+        csv.field_size_limit(16 * _BLOCK_BYTES)  # what is wrong may be that it is too long
+        with self._source.opened() as reading, _text(reading) as text:
+            rows = csv.reader(text)
+            start = 1
+            try:
+                for row in rows:
+                    if row:
+                        yield start, row
+                    start = rows.line_num + 1
+            except csv.Error as error:
+                raise self._source.refuse(f"not CSV: {error}", start) from None
+
+
+@contextmanager
+def _text(reading: Reading) -> Iterator[io.TextIOWrapper]:
+    """The stream as text. What is not UTF-8 is Arrow's to refuse; here it becomes surrogates."""
+    text = io.TextIOWrapper(
+        reading.stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+    )
+    try:
+        yield text
+    finally:
+        text.detach()  # the stream is not ours to close

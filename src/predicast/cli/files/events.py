@@ -1,0 +1,245 @@
+"""Events from a file, matched batch by batch as they are read.
+
+JSON Lines become events of the model and go through ``Engine.match_batch``; CSV and Parquet become
+Arrow batches and go through ``Engine.match_arrow``. Either way memory is bounded by a batch, not by
+the file.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from predicast import Engine, Event
+from predicast.cli.files.csv_batches import CsvFile
+from predicast.cli.files.csv_types import CsvType
+from predicast.cli.files.json_lines import ONE_OBJECT_PER_LINE, Line, line_groups
+from predicast.cli.files.matches import EventMatches, Matches, RowMatches
+from predicast.cli.files.source import Form, Source
+from predicast.errors import PredicastError, suggest
+from predicast.language import event_from_json
+from predicast.model.values import Kind
+
+Report: TypeAlias = Callable[[int], None]
+Note: TypeAlias = Callable[[str], None]
+
+_BATCH_EVENTS: Final = 4_096
+_BATCH_BYTES: Final = 32 * 2**20
+_BATCH_ROWS: Final = 16_384
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """How to read events; ``types`` and ``nulls`` are for CSV."""
+
+    source: Source
+    whole: bool = False  # keep columns that no subscription looks at, to show them
+    types: Mapping[str, CsvType] = field(default_factory=dict)
+    nulls: tuple[str, ...] = ()
+
+    def passes(self) -> int:
+        """How many times the file is read from end to end."""
+        return 2 if self.source.form is Form.CSV else 1
+
+    def matches(
+        self,
+        engine: Engine,
+        report: Report = lambda _done: None,
+        note: Note = lambda _message: None,
+    ) -> Iterator[Matches]:
+        """The matches of all events of the file, in order.
+
+        ``report`` is told the bytes read so far, ``note`` what the user should know.
+        """
+        if self.source.form is Form.JSON_LINES:
+            return _from_json_lines(self.source, engine, report)
+        if self.source.form is Form.CSV:
+            return _from_csv(self, engine, report, note)
+        return _from_parquet(self, engine, report, note)
+
+
+# JSON Lines.
+
+
+def _from_json_lines(source: Source, engine: Engine, report: Report) -> Iterator[Matches]:
+    first = 0
+    for events in _batches(source, report):
+        yield EventMatches(first, events, engine.match_batch(events))
+        first += len(events)
+
+
+def _batches(source: Source, report: Report) -> Iterator[list[Event]]:
+    batch: list[Event] = []
+    size = 0
+    with source.opened() as reading:
+        for group in line_groups(source, reading):
+            for line in group:
+                batch.append(_event(source, line))
+                size += len(line.text)
+                if len(batch) == _BATCH_EVENTS or size >= _BATCH_BYTES:
+                    yield batch
+                    batch, size = [], 0
+            report(reading.position())
+            if source.is_live and batch:
+                yield batch
+                batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _event(source: Source, line: Line) -> Event:
+    try:
+        return event_from_json(line.text)
+    except PredicastError as error:
+        hint = "" if line.text.lstrip()[:1] == b"{" else f"; {ONE_OBJECT_PER_LINE}"
+        raise source.refuse(error.message + hint, line.number) from error
+
+
+# CSV.
+
+
+def _from_csv(reader: Reader, engine: Engine, report: Report, note: Note) -> Iterator[Matches]:
+    file = CsvFile(reader.source, reader.nulls)
+    attributes = engine.attributes()
+    columns = file.columns_among(attributes)
+    found = file.types(columns, reader.types, report)
+    size = reader.source.size() or 0
+    _note_strangers(reader.source, attributes, file.names, note)
+    kinds = {name: column.type.kind for name, column in found.items() if column.type}
+    for name, kind, wanted, count in _other_kinds(engine, kinds):
+        why = ""
+        for tried, (row, cell) in found[name].misfits.items():
+            if tried.kind is wanted:
+                why = f" ({cell!r} in line {file.line_of(row)})"
+        note(_kinds_note(name, kind, why, wanted, count))
+    types = {name: column.type for name, column in found.items()}
+    batches = file.batches(
+        types, file.names if reader.whole else [], lambda done: report(size + done)
+    )
+    yield from _from_batches(reader.source, engine, batches)
+
+
+# Parquet.
+
+
+def _from_parquet(reader: Reader, engine: Engine, report: Report, note: Note) -> Iterator[Matches]:
+    with reader.source.opened() as reading:
+        try:
+            # Not pre-buffered: a row group may be as large as the file.
+            file = pq.ParquetFile(reading.stream, pre_buffer=False)
+            attributes = engine.attributes()
+            leaves = dict(_leaves("", file.schema_arrow))
+            _note_strangers(reader.source, attributes, leaves, note)
+            kinds = {name: kind for name, kind in leaves.items() if kind is not None}
+            for name, kind, wanted, count in _other_kinds(engine, kinds):
+                note(_kinds_note(name, kind, "", wanted, count))
+            columns = None if reader.whole else _columns(file.schema_arrow, attributes)
+            yield from _from_batches(
+                reader.source, engine, _row_batches(reader.source, file, columns, report)
+            )
+        except pa.ArrowException as error:
+            raise reader.source.refuse(f"cannot be read as Parquet: {error}") from None
+
+
+def _row_batches(
+    source: Source, file: pq.ParquetFile, columns: list[str] | None, report: Report
+) -> Iterator[pa.RecordBatch]:
+    size = source.size() or 0
+    total = max(file.metadata.num_rows, 1)
+    done = 0
+    for groups in _row_groups(file):
+        for batch in file.iter_batches(_BATCH_ROWS, groups, columns):
+            yield batch
+            done += batch.num_rows
+            report(size * done // total)
+
+
+def _row_groups(file: pq.ParquetFile) -> Iterable[list[int]]:
+    """All row groups together, unless Arrow cannot read across them: dictionaries in structs."""
+    groups = range(file.num_row_groups)
+    nested = any(
+        pa.types.is_struct(each.type) and "dictionary<" in str(each.type)
+        for each in file.schema_arrow
+    )
+    return ([group] for group in groups) if nested else [list(groups)]
+
+
+def _columns(schema: pa.Schema, attributes: frozenset[str]) -> list[str]:
+    """The columns that an attribute names, or some field inside of them."""
+    heads = {".".join(a.split(".")[: n + 1]) for a in attributes for n in range(a.count(".") + 1)}
+    return [name for name in schema.names if name in heads]
+
+
+def _leaves(prefix: str, fields: pa.Schema | pa.StructType) -> Iterator[tuple[str, Kind | None]]:
+    for each in fields:
+        if pa.types.is_struct(each.type):
+            yield from _leaves(f"{prefix}{each.name}.", each.type)
+        else:
+            yield prefix + each.name, _kind(each.type)
+
+
+def _kind(type: pa.DataType) -> Kind | None:
+    if pa.types.is_dictionary(type):
+        type = type.value_type
+    if pa.types.is_integer(type) or pa.types.is_floating(type):
+        return Kind.NUMBER
+    if pa.types.is_boolean(type):
+        return Kind.BOOLEAN
+    if pa.types.is_timestamp(type) or pa.types.is_date(type):
+        return Kind.TIMESTAMP
+    return Kind.STRING if pa.types.is_string(type) or pa.types.is_large_string(type) else None
+
+
+# What CSV and Parquet share.
+
+
+def _from_batches(
+    source: Source, engine: Engine, batches: Iterator[pa.RecordBatch]
+) -> Iterator[Matches]:
+    first = 0
+    for batch in batches:
+        try:
+            table = engine.match_arrow(batch)
+        except PredicastError as error:
+            rows = f"rows {first + 1} to {first + batch.num_rows}"
+            raise source.refuse(f"{rows}: {error.message}") from error
+        yield RowMatches(first, batch, table)
+        first += batch.num_rows
+
+
+def _note_strangers(
+    source: Source, attributes: frozenset[str], names: Iterable[str], note: Note
+) -> None:
+    """Say so where an attribute that is no column looks like one."""
+    for attribute in sorted(attributes.difference(names))[:100]:
+        close = suggest(attribute, filter(None, names))
+        if close and close not in attributes:
+            note(f"{source.path} has no column {attribute!r}; is it {close!r}?")
+
+
+def _other_kinds(
+    engine: Engine, kinds: Mapping[str, Kind]
+) -> Iterator[tuple[str, Kind, Kind, int]]:
+    """Columns that constraints compare with another kind of value, and how many do."""
+    wanted: Counter[tuple[str, Kind]] = Counter()
+    for entry in engine.subscriptions():
+        for clause in entry.subscription.clauses:
+            for constraint in clause:
+                if constraint.kind is not None:
+                    wanted[constraint.attribute, constraint.kind] += 1
+    for (name, kind), count in wanted.items():
+        if name in kinds and kinds[name] is not kind:
+            yield name, kinds[name], kind, count
+
+
+def _kinds_note(name: str, kind: Kind, why: str, wanted: Kind, count: int) -> str:
+    constraints = "one constraint compares" if count == 1 else f"{count:,} constraints compare"
+    return (
+        f"column {name!r} holds {kind.value}s{why}; {constraints} it with a {wanted.value}, "
+        "which never holds"
+    )

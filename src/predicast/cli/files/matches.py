@@ -1,0 +1,116 @@
+"""Matches of one batch of events, in whichever way a writer wants them.
+
+Events that came as objects are matched to lists of ids, rows of a table to a table of pairs; each
+is turned into the other only when asked for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from predicast import Event, Interval
+from predicast.model.values import show
+
+
+class Matched(NamedTuple):
+    """One event's matches: its number from 0, and the ids, sorted."""
+
+    event: int
+    ids: list[str]
+
+
+class Matches(ABC):
+    """The matches of events ``first``, ``first + 1``, …, of which there are ``count``."""
+
+    first: int
+    count: int
+
+    @abstractmethod
+    def per_event(self) -> Iterator[Matched]:
+        """The events that match something, in order."""
+
+    @abstractmethod
+    def pairs(self) -> pa.Table:
+        """The same as a table of ``event`` (int64) and ``subscription`` (string)."""
+
+    @abstractmethod
+    def shown(self, event: int) -> str:
+        """An event in brief, for people."""
+
+
+class EventMatches(Matches):
+    """Matches of events of the model."""
+
+    def __init__(self, first: int, events: Sequence[Event], ids: list[list[str]]) -> None:
+        self.first = first
+        self.count = len(events)
+        self._events = events
+        self._ids = ids
+
+    def per_event(self) -> Iterator[Matched]:
+        return (Matched(event, ids) for event, ids in enumerate(self._ids, self.first) if ids)
+
+    def pairs(self) -> pa.Table:
+        numbers = np.arange(self.first, self.first + self.count, dtype=np.int64)
+        return pa.table(
+            {
+                "event": np.repeat(numbers, [len(ids) for ids in self._ids]),
+                "subscription": pa.array([id for ids in self._ids for id in ids], pa.string()),
+            }
+        )
+
+    def shown(self, event: int) -> str:
+        return brief(self._events[event - self.first].items())
+
+
+class RowMatches(Matches):
+    """Matches of the rows of a batch; ``table`` is what ``Engine.match_arrow`` gave for it."""
+
+    def __init__(self, first: int, batch: pa.RecordBatch, table: pa.Table) -> None:
+        self.first = first
+        self.count = batch.num_rows
+        self._batch = batch
+        self._table = table
+
+    def per_event(self) -> Iterator[Matched]:
+        rows = self._table.column("event").to_numpy()
+        ids = self._table.column("subscription").to_pylist()
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(ids)], strict=False):
+            yield Matched(self.first + int(rows[start]), ids[start:end])
+
+    def pairs(self) -> pa.Table:
+        rows = self._table.column("event").to_numpy()
+        ids = self._table.column("subscription").cast(pa.string())
+        return pa.table({"event": pa.array(rows + self.first, pa.int64()), "subscription": ids})
+
+    def shown(self, event: int) -> str:
+        row: Mapping[str, Any] = self._batch.slice(event - self.first, 1).to_pylist()[0]
+        return brief(_flat("", row))
+
+
+def brief(attributes: Iterator[tuple[str, Any]]) -> str:
+    """Attributes and their values on one line."""
+    return ", ".join(f"{name}={_value(value)}" for name, value in attributes)
+
+
+def _flat(prefix: str, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from _flat(f"{prefix}{name}.", value)
+        elif value is not None:
+            yield prefix + name, value
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None).isoformat(sep=" ")
+    if isinstance(value, str | bool | int | float):
+        return show(value)
+    return str(value) if isinstance(value, Interval) else repr(value)

@@ -1,0 +1,52 @@
+"""The file that results go to: it appears whole or not at all.
+
+What is written goes to a draft beside the target, which takes the target's name when all is done. A
+target that exists and is not a regular file (``/dev/null``, a pipe) is written to directly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+
+@contextlib.contextmanager
+def result_stream(path: str | None) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears when the block ends well."""
+    if path is None:
+        yield sys.stdout.buffer
+        return
+    with _new_file(Path(path)) as file:
+        if path.endswith(".gz"):
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
+                yield cast("BinaryIO", compressed)
+        else:
+            yield file
+
+
+@contextlib.contextmanager
+def _new_file(target: Path) -> Iterator[BinaryIO]:
+    if target.exists() and not target.is_file():
+        with target.open("wb") as file:
+            yield file
+        return
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        opened = draft.open("xb")
+    except OSError as error:  # the user knows the target's name, not the draft's
+        raise OSError(error.errno, error.strerror, str(target)) from None
+    try:
+        with opened as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise

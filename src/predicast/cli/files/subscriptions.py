@@ -1,0 +1,228 @@
+"""Subscriptions from a file: an id, what it states, perhaps an owner.
+
+What is stated is text of the ``where`` dialect under ``expression`` or, in JSON Lines, the JSON
+form under ``subscription``. Other fields are ignored. An id must be there and be the only one of
+its kind; an integer counts as its digits.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from predicast import Engine
+from predicast.cli.files.json_lines import json_object, line_groups
+from predicast.cli.files.source import Form, Reading, Source
+from predicast.errors import InputFileError, PredicastError, suggest
+from predicast.language import subscription_from_document, to_subscription
+from predicast.model import Subscription
+
+_PARQUET_ROWS: Final = 8_192
+_DOCUMENT: Final = "subscription"
+
+
+class Fields(NamedTuple):
+    """What the fields are called in the file."""
+
+    id: str = "id"
+    expression: str = "expression"
+    owner: str = "owner"
+
+
+class Record(NamedTuple):
+    """A subscription as the file has it; ``stated`` is not yet read."""
+
+    id: str
+    owner: str | None
+    stated: Any
+    line: int
+
+
+class _Row(NamedTuple):
+    line: int
+    values: Mapping[str, Any]
+
+
+def load(
+    engine: Engine,
+    source: Source,
+    fields: Fields,
+    *,
+    drop_invalid: bool = False,
+    report: Callable[[int], None] = lambda _done: None,
+) -> list[InputFileError]:
+    """Subscribe all that the file holds; return why each of those that were dropped was."""
+    dropped = []
+    for record in records(source, fields, report):
+        try:
+            engine.subscribe(stated_by(record, fields), id=record.id, owner=record.owner)
+        except PredicastError as error:
+            refusal = source.refuse(f"subscription {record.id!r}: {error.message}", record.line)
+            if not drop_invalid:
+                raise refusal from error
+            dropped.append(refusal)
+    return dropped
+
+
+def find(source: Source, fields: Fields, id: str) -> Subscription:
+    """The one subscription with this id; the others need not even be readable."""
+    found: Record | None = None
+    others: list[str] = []
+    for record in records(source, fields):
+        if record.id == id:
+            found = record
+        elif len(others) < 10_000:  # enough for a hint
+            others.append(record.id)
+    if found is None:
+        close = suggest(id, others)
+        hint = f"; did you mean {close!r}?" if close else ""
+        raise source.refuse(f"no subscription has the id {id!r}{hint}")
+    try:
+        return stated_by(found, fields)
+    except PredicastError as error:
+        raise source.refuse(f"subscription {id!r}: {error.message}", found.line) from error
+
+
+def stated_by(record: Record, fields: Fields) -> Subscription:
+    """The subscription that the record states."""
+    if isinstance(record.stated, dict):
+        return subscription_from_document(record.stated)
+    if record.stated is None:
+        raise InputFileError(f"there is no {fields.expression!r}", line=record.line)
+    return to_subscription(record.stated)
+
+
+def records(
+    source: Source, fields: Fields, report: Callable[[int], None] = lambda _done: None
+) -> Iterator[Record]:
+    """All subscriptions of the file, their ids checked, what they state not yet."""
+    lines: dict[str, int] = {}
+    with source.opened() as reading:
+        for row in _ROWS[source.form](source, reading, fields):
+            record = _record(source, row, fields)
+            before = lines.setdefault(record.id, record.line)
+            if before != record.line:
+                counted = "row" if source.form is Form.PARQUET else "line"
+                raise source.refuse(
+                    f"the id {record.id!r} was given before, in {counted} {before}", record.line
+                )
+            yield record
+            if len(lines) % 1_024 == 0:
+                report(reading.position())
+
+
+def _record(source: Source, row: _Row, fields: Fields) -> Record:
+    id = _name(row.values.get(fields.id))
+    if id is None:
+        given = row.values.get(fields.id)
+        if given is None:
+            close = suggest(fields.id, (name for name in row.values if name))
+            hint = (
+                f"; is it {close!r}? Then say --id {close}" if close and close != fields.id else ""
+            )
+            raise source.refuse(f"there is no {fields.id!r}{hint}", row.line)
+        raise source.refuse(f"an id is a non-empty string or an integer, not {given!r}", row.line)
+    owner = row.values.get(fields.owner)
+    if owner is not None:
+        owner = _name(owner)
+        if owner is None:
+            raise source.refuse("an owner is a non-empty string or an integer", row.line)
+    stated = row.values.get(fields.expression)
+    if source.form is Form.JSON_LINES and row.values.get(_DOCUMENT) is not None:
+        if stated is not None:
+            raise source.refuse(f"give {fields.expression!r} or {_DOCUMENT!r}, not both", row.line)
+        stated = row.values[_DOCUMENT]
+        if not isinstance(stated, dict):
+            raise source.refuse(f"{_DOCUMENT!r} is an object: the JSON form", row.line)
+    elif isinstance(stated, dict):
+        raise source.refuse(
+            f"{fields.expression!r} is text; the JSON form goes under {_DOCUMENT!r}", row.line
+        )
+    return Record(id, owner, stated, row.line)
+
+
+def _name(value: Any) -> str | None:
+    """An id or owner as a string, if it can be one."""
+    if type(value) is int:
+        return str(value)
+    return value if isinstance(value, str) and value else None
+
+
+# The three forms.
+
+
+def _json_rows(source: Source, reading: Reading, _fields: Fields) -> Iterator[_Row]:
+    for group in line_groups(source, reading):
+        for line in group:
+            yield _Row(line.number, json_object(source, line))
+
+
+def _csv_rows(source: Source, reading: Reading, fields: Fields) -> Iterator[_Row]:
+    # A decoder that fails would do so some lines ahead; so what is not UTF-8 is let through here.
+    text = io.TextIOWrapper(
+        reading.stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+    )
+    rows = csv.reader(text, strict=True)
+    start = 1
+    try:
+        header = next(rows, [])
+        _check_columns(source, header, fields)
+        start = rows.line_num + 1
+        for row in rows:
+            _check_utf8(source, row, start)
+            if len(row) not in {0, len(header)}:
+                raise source.refuse(f"has {len(row)} cells, the first line {len(header)}", start)
+            if row:
+                named = zip(header, row, strict=True)
+                yield _Row(start, {name: cell for name, cell in named if cell})
+            start = rows.line_num + 1
+    except csv.Error as error:
+        raise source.refuse(f"not CSV: {error}", start) from None
+    finally:
+        text.detach()  # the stream is not ours to close
+
+
+def _check_utf8(source: Source, row: list[str], line: int) -> None:
+    try:
+        "".join(row).encode()
+    except UnicodeEncodeError:
+        raise source.refuse("not UTF-8", line) from None
+
+
+def _parquet_rows(source: Source, reading: Reading, fields: Fields) -> Iterator[_Row]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(reading.stream)
+        names = file.schema_arrow.names
+        _check_columns(source, names, fields)
+        wanted = [name for name in fields if name in names]
+        row = 0
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted):
+            for values in batch.to_pylist():
+                row += 1
+                yield _Row(row, values)
+    except pa.ArrowException as error:
+        raise source.refuse(f"cannot be read as Parquet: {error}") from None
+
+
+def _check_columns(source: Source, names: list[str], fields: Fields) -> None:
+    for option in ("id", "expression"):
+        name = getattr(fields, option)
+        if name not in names:
+            close = suggest(name, filter(None, names))
+            hint = f"; is it {close!r}? Then say --{option} {close}" if close else ""
+            raise source.refuse(f"there is no column {name!r}{hint}")
+    for name in fields:
+        if names.count(name) > 1:
+            raise source.refuse(f"two columns are named {name!r}")
+
+
+_ROWS: Final[dict[Form, Callable[[Source, Reading, Fields], Iterator[_Row]]]] = {
+    Form.JSON_LINES: _json_rows,
+    Form.CSV: _csv_rows,
+    Form.PARQUET: _parquet_rows,
+}

@@ -1,0 +1,209 @@
+"""``predicast match``: which subscriptions does each event of a file match?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from predicast.cli.options import (
+    Absence,
+    Absent,
+    ExpressionField,
+    Format,
+    IdField,
+    OnInvalid,
+    Subscriptions,
+)
+from predicast.cli.terminal import notices, print_note, progress
+from predicast.matching import DEFAULT
+
+if TYPE_CHECKING:
+    from predicast.cli.files.csv_types import CsvType
+    from predicast.cli.files.events import Reader
+    from predicast.cli.files.results import Results
+    from predicast.cli.files.source import Source
+    from predicast.cli.files.subscriptions import Fields
+    from predicast.engine import Engine
+
+_SHOWN_DROPPED: Final = 5
+_SUFFIXES: Final = {
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".json": Format.JSONL,
+    ".jsonl.gz": Format.JSONL,
+    ".ndjson.gz": Format.JSONL,
+    ".json.gz": Format.JSONL,
+    ".parquet": Format.PARQUET,
+    ".txt": Format.TABLE,
+}
+
+
+def match(  # noqa: PLR0913  # an option is a parameter
+    subscriptions: Subscriptions,
+    events: Annotated[
+        str,
+        typer.Argument(
+            metavar="EVENTS",
+            help="A .jsonl, .csv or .parquet file; - for JSON Lines on standard input.",
+        ),
+    ],
+    *,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the matches to this file."),
+    ] = None,
+    format: Annotated[
+        Format | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="What the matches look like. Without it the file's suffix says; without a file, "
+            "a table on a terminal and JSON Lines in a pipe.",
+            show_default=False,
+        ),
+    ] = None,
+    id: IdField = "id",
+    expression: ExpressionField = "expression",
+    absent: Absent = Absence.FAILS,
+    matcher: Annotated[
+        str, typer.Option("--matcher", metavar="NAME", help="The matching algorithm.")
+    ] = DEFAULT,
+    on_invalid: Annotated[
+        OnInvalid,
+        typer.Option("--on-invalid", help="Stop at a subscription that is invalid, or drop it."),
+    ] = OnInvalid.RAISE,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, metavar="N", help="How many events the table lists.")
+    ] = 20,
+    every: Annotated[
+        bool, typer.Option("--all", help="List events that match nothing, too (not in Parquet).")
+    ] = False,
+    type: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--type",
+            metavar="COL=TYPE",
+            help="The type of a CSV column: boolean, integer, float, timestamp or string.",
+        ),
+    ] = None,
+    null: Annotated[
+        list[str] | None,
+        typer.Option("--null", metavar="TEXT", help="What stands for no value in CSV, as NA may."),
+    ] = None,
+) -> None:
+    """Find the subscriptions that each event of a file matches.
+
+    Events count from 0. In JSON Lines an event that matches something is {"event": 0,
+    "subscriptions": ["a", "b"]}; in Parquet a match is a row of event and subscription.
+    """
+    from predicast.cli.files.events import Reader
+    from predicast.cli.files.source import Source
+    from predicast.cli.files.subscriptions import Fields
+    from predicast.engine import Engine
+
+    target = None if output == "-" else output
+    chosen = _format(format, target, every=every)
+    _check_paths(subscriptions, events, target)
+    reader = Reader(
+        source=Source.of(events),
+        whole=chosen is Format.TABLE,
+        types=dict(map(_type, type or ())),
+        nulls=tuple(null or ()),
+    )
+    engine = Engine(matcher=matcher, absent=absent.value)
+    fields = Fields(id, expression)
+    _load(engine, Source.of(subscriptions), fields, drop=on_invalid is OnInvalid.DROP)
+    with _results(chosen, target, limit=limit, every=every) as results:
+        # A bar and lines on one screen would spoil each other.
+        quiet = target is None and chosen is Format.JSONL and sys.stdout.isatty()
+        _match_all(engine, reader, results, quiet=quiet)
+    if target is not None and notices().is_terminal:
+        notices().print(f"{results.summary()}, written to {target}.", soft_wrap=True)
+
+
+def _format(given: Format | None, target: str | None, *, every: bool) -> Format:
+    chosen = given
+    if chosen is None and target is not None:
+        name = Path(target).name.lower()
+        chosen = next((form for suffix, form in _SUFFIXES.items() if name.endswith(suffix)), None)
+        if chosen is None:
+            known = ", ".join(_SUFFIXES)
+            raise typer.BadParameter(
+                f"{target} ends in none of {known}; say --format", param_hint="'--output'"
+            )
+    if chosen is None:
+        chosen = Format.TABLE if sys.stdout.isatty() else Format.JSONL
+    if chosen is Format.PARQUET and target is None:
+        raise typer.BadParameter("parquet needs a file: --output FILE", param_hint="'--format'")
+    if chosen is Format.PARQUET and every:
+        raise typer.BadParameter(
+            "Parquet has a row per match, none for an event without", param_hint="'--all'"
+        )
+    return chosen
+
+
+def _check_paths(subscriptions: str, events: str, target: str | None) -> None:
+    if subscriptions == events == "-":
+        raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENTS'")
+    if target is None or not Path(target).is_file():
+        return
+    for path in (subscriptions, events):
+        if Path(path).is_file() and Path(path).samefile(target):
+            raise typer.BadParameter(f"{target} is the input", param_hint="'--output'")
+
+
+def _type(text: str) -> tuple[str, CsvType]:
+    from predicast.cli.files.csv_types import CsvType, parse_type
+
+    parsed = parse_type(text)
+    if parsed is None:
+        raise typer.BadParameter(
+            f"{text!r} is not of the form COL=TYPE, TYPE being one of {', '.join(CsvType)}",
+            param_hint="'--type'",
+        )
+    return parsed
+
+
+def _load(engine: Engine, source: Source, fields: Fields, *, drop: bool) -> None:
+    from predicast.cli.files.subscriptions import load
+
+    with progress("Reading subscriptions", source.size()) as report:
+        dropped = load(engine, source, fields, drop_invalid=drop, report=report)
+    for error in dropped[:_SHOWN_DROPPED]:
+        print_note(f"dropped {error.message}")
+    if len(dropped) > _SHOWN_DROPPED:
+        print_note(f"dropped {len(dropped):,} subscriptions in all; {len(engine):,} are left")
+
+
+@contextmanager
+def _results(chosen: Format, target: str | None, *, limit: int, every: bool) -> Iterator[Results]:
+    from predicast.cli.files.output import result_stream
+    from predicast.cli.files.results import JsonLines, Parquet, Table
+
+    with result_stream(target) as stream:
+        results: Results
+        if chosen is Format.JSONL:
+            results = JsonLines(stream, every_event=every)
+        elif chosen is Format.PARQUET:
+            results = Parquet(stream)
+        else:
+            results = Table(stream if target else None, limit=limit, every_event=every)
+        with results:
+            yield results
+
+
+def _match_all(engine: Engine, reader: Reader, results: Results, *, quiet: bool) -> None:
+    size = reader.source.size()
+    notes: list[str] = []
+    try:
+        with progress("Matching events", size and size * reader.passes(), quiet=quiet) as report:
+            for matches in reader.matches(engine, report, notes.append):
+                results.add(matches)
+    finally:
+        for note in notes:  # not before: they would spoil the bar
+            print_note(note)

@@ -1,0 +1,248 @@
+"""Whatever the form of the files, the command line finds what an engine finds."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from predicast import Engine, Event
+from predicast.cli import app
+from predicast.cli.files import Source
+from predicast.cli.files.events import Reader
+from predicast.cli.files.subscriptions import Fields, load
+from predicast.errors import InputFileError, PredicastError
+from predicast.language import event_to_json, subscription_to_json, to_where
+from predicast.model import Absent, Subscription
+from predicast.testing import strategies
+from tests.unit.cli.conftest import Run
+from tests.unit.cli.csv_twin import columns, typed
+
+absences = st.sampled_from(["fails", "passes"])
+subscription_lists = st.lists(strategies.subscriptions(), max_size=4)
+
+
+def expected(subscriptions: list[Subscription], events: list[Event], absent: Absent) -> list[Any]:
+    engine = Engine(absent=absent)
+    for number, subscription in enumerate(subscriptions):
+        engine.subscribe(subscription, id=f"s{number}")
+    found = [(number, engine.match(event)) for number, event in enumerate(events)]
+    return [{"event": number, "subscriptions": ids} for number, ids in found if ids]
+
+
+def write_subscriptions(subscriptions: list[Subscription]) -> None:
+    """Every other one as text, the others in the JSON form."""
+    lines = []
+    for number, each in enumerate(subscriptions):
+        document: dict[str, Any] = {"id": f"s{number}"}
+        if number % 2:
+            document["expression"] = to_where(each)
+        else:
+            document["subscription"] = json.loads(subscription_to_json(each))
+        lines.append(json.dumps(document) + "\n")
+    Path("s.jsonl").write_text("".join(lines), encoding="utf-8")
+
+
+def found(run: Run, name: str, absent: Absent) -> list[Any]:
+    """What the command says, in JSON Lines and in Parquet, which must agree."""
+    text = run("match", "s.jsonl", name, "--absent", absent).stdout
+    lines = [json.loads(line) for line in text.split("\n") if line]
+    run("match", "s.jsonl", name, "--absent", absent, "-o", "out.parquet")
+    pairs = [
+        (row["event"], row["subscription"]) for row in pq.read_table("out.parquet").to_pylist()
+    ]
+    assert pairs == [(line["event"], id) for line in lines for id in line["subscriptions"]]
+    return lines
+
+
+@given(subscription_lists, st.lists(strategies.events(), max_size=5), absences)
+def test_json_lines(
+    run: Run, subscriptions: list[Subscription], events: list[Event], absent: Absent
+) -> None:
+    write_subscriptions(subscriptions)
+    Path("e.jsonl").write_text(
+        "".join(event_to_json(event) + "\n" for event in events), encoding="utf-8"
+    )
+    assert found(run, "e.jsonl", absent) == expected(subscriptions, events, absent)
+
+
+@given(subscription_lists, st.data(), absences)
+def test_csv(
+    run: Run, subscriptions: list[Subscription], data: st.DataObject, absent: Absent
+) -> None:
+    write_subscriptions(subscriptions)
+    names = data.draw(st.lists(strategies.attribute_names(), min_size=1, unique=True))
+    rows = data.draw(st.integers(0, 5))
+    table = {name: data.draw(columns(rows)) for name in names}
+    with Path("e.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(
+            file, quoting=data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
+        )
+        writer.writerow(names)
+        writer.writerows(zip(*table.values(), strict=True))
+    values = {name: typed(column) for name, column in table.items()}
+    events = [Event({name: values[name][row] for name in names}) for row in range(rows)]
+    assert found(run, "e.csv", absent) == expected(subscriptions, events, absent)
+
+
+TYPES: dict[Any, st.SearchStrategy[Any]] = {
+    pa.int64(): strategies.integers(),
+    pa.int8(): st.integers(-3, 7),
+    pa.float64(): strategies.floats(),
+    pa.string(): strategies.strings(),
+    pa.dictionary(pa.int32(), pa.string()): strategies.strings(),
+    pa.bool_(): st.booleans(),
+    pa.timestamp("us", "UTC"): strategies.timestamps(),
+}
+
+
+@given(subscription_lists, st.data(), absences)
+def test_parquet(
+    run: Run, subscriptions: list[Subscription], data: st.DataObject, absent: Absent
+) -> None:
+    write_subscriptions(subscriptions)
+    names = data.draw(st.lists(strategies.attribute_names(), min_size=1, unique=True))
+    rows = data.draw(st.integers(0, 5))
+    arrays = {}
+    for name in names:
+        kind = data.draw(st.sampled_from(list(TYPES)))
+        values = st.lists(st.none() | TYPES[kind], min_size=rows, max_size=rows)
+        arrays[name] = pa.array(data.draw(values), kind)
+    events = [
+        Event({name: array[row].as_py() for name, array in arrays.items()}) for row in range(rows)
+    ]
+    if "order.total" in arrays and data.draw(st.booleans()):
+        arrays["order"] = pa.StructArray.from_arrays([arrays.pop("order.total")], ["total"])
+    pq.write_table(pa.table(arrays), "e.parquet", row_group_size=2)
+    assert found(run, "e.parquet", absent) == expected(subscriptions, events, absent)
+
+
+@given(st.lists(strategies.subscriptions(), min_size=1, max_size=4), strategies.events())
+def test_subscriptions_in_every_form(
+    run: Run, subscriptions: list[Subscription], event: Event
+) -> None:
+    rows = [(f"s{number}", to_where(each)) for number, each in enumerate(subscriptions)]
+    ids, texts = zip(*rows, strict=True)
+    pq.write_table(pa.table({"id": ids, "expression": texts}), "s.parquet")
+    documents = [{"id": id, "expression": text} for id, text in rows]
+    Path("s.jsonl").write_text("\n".join(map(json.dumps, documents)))
+    Path("e.jsonl").write_text(event_to_json(event), encoding="utf-8")
+    names = ["s.jsonl", "s.parquet"]
+    if not any("\0" in text for text in texts):  # which Python's csv does not read
+        with Path("s.csv").open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows([("id", "expression"), *rows])
+        names.append("s.csv")
+    for name in names:
+        text = run("match", name, "e.jsonl", "--all").stdout
+        ids_found = expected(subscriptions, [event], "fails")
+        assert json.loads(text)["subscriptions"] == (
+            ids_found[0]["subscriptions"] if ids_found else []
+        )
+
+
+# Anything at all: a typed error or a success.
+
+fragments = st.sampled_from(
+    [
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b'"a"',
+        b'"id"',
+        b'"expression"',
+        b"x = 1",
+        b":",
+        b",",
+        b"1",
+        b"-",
+        b"1e9",
+        b"NaN",
+        b"Infinity",
+        b"null",
+        b"true",
+        b"\n",
+        b"\r",
+        b" ",
+        b'"$timestamp"',
+        b'"$interval"',
+        b'"lo"',
+        b"\\ud800",
+        b"\xff",
+        b"\xef\xbb\xbf",
+        b"\0",
+        b'{"a": 1}\n',
+        b'{"id": "a", "expression": "x = 1"}\n',
+    ]
+)
+texts = st.lists(fragments, max_size=12).map(b"".join) | st.binary(max_size=40)
+
+
+def all_matches(reader: Reader, engine: Engine) -> list[Any]:
+    return [list(matches.per_event()) for matches in reader.matches(engine)]
+
+
+def refusal_of(action: Callable[[], object]) -> PredicastError | None:
+    try:
+        action()
+    except PredicastError as error:
+        return error
+    return None
+
+
+@given(texts)
+def test_any_bytes_as_events(text: bytes) -> None:
+    engine = Engine()
+    engine.subscribe("a = 1", id="s")
+    for name in ("e.jsonl", "e.csv", "e.parquet", "e.jsonl.gz", "e.csv.gz"):
+        Path(name).write_bytes(text)
+        reader = Reader(source=Source.of(name))
+        error = refusal_of(partial(all_matches, reader, engine))
+        if error is not None:
+            assert isinstance(error, InputFileError)
+            assert error.path == name
+            assert name in error.message
+
+
+@given(texts)
+def test_any_bytes_as_subscriptions(text: bytes) -> None:
+    for name in ("s.jsonl", "s.csv", "s.parquet", "s.jsonl.gz", "s.csv.gz"):
+        Path(name).write_bytes(text)
+        error = refusal_of(partial(load, Engine(), Source.of(name), Fields()))
+        if error is not None:
+            assert isinstance(error, InputFileError)
+            assert name in error.message
+
+
+@given(texts)
+def test_any_bytes_on_the_command_line(text: bytes) -> None:
+    Path("s.jsonl").write_text('{"id": "s", "expression": "a = 1"}')
+    result = CliRunner().invoke(app, ["match", "s.jsonl", "-"], input=text)
+    assert result.exit_code in {0, 2}
+    assert (result.stderr == "") == (result.exit_code == 0)
+
+
+@pytest.mark.parametrize("name", ["e.jsonl", "e.csv", "e.parquet"])
+def test_batches_are_numbered_through(run: Run, name: str) -> None:
+    """More events than any batch, matched here and there."""
+    count = 50_000
+    Path("s.jsonl").write_text('{"id": "s", "expression": "x IN (0, 4095, 4096, 16384, 49999)"}')
+    if name == "e.jsonl":
+        Path(name).write_text("".join(f'{{"x": {number}}}\n' for number in range(count)))
+    elif name == "e.csv":
+        padding = "y" * 200  # so that there are several blocks
+        Path(name).write_text("x,y\n" + "".join(f"{number},{padding}\n" for number in range(count)))
+    else:
+        pq.write_table(pa.table({"x": range(count)}), name)
+    lines = [json.loads(line) for line in run("match", "s.jsonl", name).stdout.splitlines()]
+    assert [line["event"] for line in lines] == [0, 4095, 4096, 16384, 49999]

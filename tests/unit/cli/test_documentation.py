@@ -1,0 +1,61 @@
+"""The how-to page on files does what it shows: each command gives the output printed below it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.unit.cli.terminals import on_a_terminal
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "match-files.md"
+
+# A file is a fenced block under a line with its name: `events.csv`:
+FILE = re.compile(r"^`([\w.-]+)`:\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+
+
+class Example(NamedTuple):
+    command: str
+    output: str
+
+
+def examples() -> list[Example]:
+    blocks = CONSOLE.findall(PAGE.read_text(encoding="utf-8"))
+    return [Example(*parts) for block in blocks for parts in COMMAND.findall(block)]
+
+
+def trimmed(text: str) -> str:
+    """Without the spaces that pad a table to the terminal's width, and blank lines around it."""
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
+
+
+def shown_by(command: str) -> str:
+    program = f'predicast() {{ {shlex.quote(sys.executable)} -m predicast "$@"; }}'
+    _, shown = on_a_terminal(["sh", "-c", f"{program}\n{command}"])
+    return shown
+
+
+def test_the_page_shows_something() -> None:
+    assert len(examples()) >= 8
+    assert all(command.startswith("predicast ") for command, _ in examples())
+
+
+# One test for the whole page: later commands use what earlier ones wrote.
+def test_the_page_shows_what_happens(folder: Path) -> None:
+    for name, text in FILE.findall(PAGE.read_text(encoding="utf-8")):
+        (folder / name).write_text(text, encoding="utf-8")
+    for command, output in examples():
+        assert trimmed(shown_by(command)) == trimmed(output), command
+
+
+def test_every_option_and_command_is_in_the_reference() -> None:
+    reference = (PAGE.parents[1] / "reference" / "cli.md").read_text(encoding="utf-8")
+    for command in ("match", "explain", "doctor", "demo"):
+        assert f"## `predicast {command}`" in reference
+        shown = shown_by(f"predicast {command} --help")
+        for option in set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}:
+            assert f"`{option}" in reference, f"{command} {option}"

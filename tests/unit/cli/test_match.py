@@ -1,0 +1,391 @@
+"""``predicast match``: forms in, forms out, options, refusals."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.unit.cli.conftest import Run
+
+SUBSCRIPTIONS = """\
+{"id": "cheap", "expression": "price < 10", "owner": "alice"}
+{"id": "ibm", "expression": "symbol = 'IBM' AND price < 100"}
+
+{"id": 7, "subscription": {"any": [{"all": [{"attribute": "x", "operator": "<", "value": 5}]}]}}
+"""
+EVENTS = """\
+{"symbol": "IBM", "price": 9.5}
+{"symbol": "SAP", "price": 99}
+
+{"symbol": "IBM", "price": 99, "x": {"$interval": {"lo": 4, "hi": 6}}}
+"""
+MATCHED = [
+    {"event": 0, "subscriptions": ["cheap", "ibm"]},
+    {"event": 2, "subscriptions": ["7", "ibm"]},
+]
+
+
+@pytest.fixture(autouse=True)
+def files(folder: Path) -> None:
+    (folder / "s.jsonl").write_text(SUBSCRIPTIONS)
+    (folder / "e.jsonl").write_text(EVENTS)
+
+
+def json_lines(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+# Where matches go.
+
+
+def test_a_pipe_gets_json_lines(run: Run) -> None:
+    result = run("match", "s.jsonl", "e.jsonl")
+    assert json_lines(result.stdout) == MATCHED
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "ndjson", "json", "jsonl.gz", "JSONL"])
+def test_a_file_gets_what_its_suffix_says(run: Run, folder: Path, suffix: str) -> None:
+    target = folder / f"out.{suffix}"
+    assert run("match", "s.jsonl", "e.jsonl", "-o", target).stdout == ""
+    data = target.read_bytes()
+    assert (
+        json_lines((gzip.decompress(data) if suffix.endswith("gz") else data).decode()) == MATCHED
+    )
+
+
+def test_parquet_has_a_row_per_match(run: Run, folder: Path) -> None:
+    run("match", "s.jsonl", "e.jsonl", "--output", "out.parquet")
+    table = pq.read_table("out.parquet")
+    assert table.schema.types == [pa.int64(), pa.string()]
+    assert table.to_pydict() == {
+        "event": [0, 0, 2, 2],
+        "subscription": ["cheap", "ibm", "7", "ibm"],
+    }
+    assert sorted(path.name for path in folder.iterdir()) == ["e.jsonl", "out.parquet", "s.jsonl"]
+
+
+def test_parquet_without_any_match_is_an_empty_table(run: Run, folder: Path) -> None:
+    (folder / "e.jsonl").write_text("")
+    run("match", "s.jsonl", "e.jsonl", "-o", "out.parquet")
+    assert pq.read_table("out.parquet").to_pydict() == {"event": [], "subscription": []}
+
+
+def test_the_table_lists_events_and_counts(run: Run) -> None:
+    text = run("match", "s.jsonl", "e.jsonl", "--format", "table").stdout
+    assert "symbol='IBM', price=9.5" in text
+    assert "x=[4, 6]" in text
+    assert "cheap, ibm" in text
+    assert "SAP" not in text
+    assert text.endswith("3 events, 2 of them matched, 4 matches.\n")
+
+
+def test_the_table_stops_at_the_limit_and_counts_on(run: Run) -> None:
+    text = run("match", "s.jsonl", "e.jsonl", "-f", "table", "--limit", 1).stdout
+    assert "x=[4, 6]" not in text
+    assert text.endswith("3 events, 2 of them matched, 4 matches; the first 1 are shown.\n")
+
+
+def test_a_table_in_a_file(run: Run, folder: Path) -> None:
+    run("match", "s.jsonl", "e.jsonl", "-o", "out.txt")
+    assert "cheap, ibm" in (folder / "out.txt").read_text(encoding="utf-8")
+
+
+def test_all_lists_events_without_a_match(run: Run, folder: Path) -> None:
+    lines = json_lines(run("match", "s.jsonl", "e.jsonl", "--all").stdout)
+    assert lines == [MATCHED[0], {"event": 1, "subscriptions": []}, MATCHED[1]]
+    assert "SAP" in run("match", "s.jsonl", "e.jsonl", "--all", "-f", "table").stdout
+    assert "--all" in run("match", "s.jsonl", "e.jsonl", "--all", "-o", "o.parquet", code=2).stderr
+    (folder / "e.jsonl").write_text('{"a": 1}\n{"price": 1}\n{"a": 1}\n')
+    lines = json_lines(run("match", "s.jsonl", "e.jsonl", "--all").stdout)
+    assert [line["subscriptions"] for line in lines] == [[], ["cheap"], []]
+
+
+def test_control_characters_stay_out_of_the_terminal(run: Run, folder: Path) -> None:
+    (folder / "s.jsonl").write_text(json.dumps({"id": "\x1b[31mred", "expression": "a LIKE '%'"}))
+    (folder / "e.jsonl").write_text(json.dumps({"a": "\x1b]0;title\x07[bold]"}))
+    text = run("match", "s.jsonl", "e.jsonl", "-f", "table").stdout
+    assert "\x1b" not in text
+    assert "\\x1b[31mred" in text
+    assert "[bold]" in text
+
+
+def test_many_ids_are_cut_short_in_the_table(run: Run, folder: Path) -> None:
+    lines = [json.dumps({"id": f"s{n:04}", "expression": "a = 1"}) for n in range(1200)]
+    (folder / "s.jsonl").write_text("\n".join(lines))
+    (folder / "e.jsonl").write_text('{"a": 1}')
+    text = run("match", "s.jsonl", "e.jsonl", "-f", "table").stdout
+    assert "… 1,190 more" in " ".join(text.split())
+
+
+def test_output_is_written_whole_or_not_at_all(run: Run, folder: Path) -> None:
+    target = folder / "out.parquet"
+    target.write_text("old")
+    (folder / "e.jsonl").write_text('{"price": 1}\nnonsense\n')
+    run("match", "s.jsonl", "e.jsonl", "-o", target, code=2)
+    assert target.read_text() == "old"
+    assert not list(folder.glob(".out*"))
+
+
+def test_a_target_that_is_no_regular_file_is_not_replaced(run: Run) -> None:
+    run("match", "s.jsonl", "e.jsonl", "-f", "jsonl", "-o", "/dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-o", "out.csv"], "ends in none of"),
+        (["-f", "parquet"], "needs a file"),
+        (["-o", "missing/out.jsonl"], "missing/out.jsonl: No such file or directory"),
+        (["-o", "e.jsonl"], "e.jsonl is the input"),
+        (["--matcher", "brute-farce"], "did you mean 'brute-force'?"),
+        (["--limit", "0"], "--limit"),
+        (["--absent", "maybe"], "--absent"),
+        (["--type", "zip=text"], "not of the form COL=TYPE"),
+    ],
+)
+def test_wrong_options_are_refused(run: Run, arguments: list[str], said: str) -> None:
+    result = run("match", "s.jsonl", "e.jsonl", *arguments, code=2)
+    assert said in " ".join(result.stderr.replace("│", " ").split())
+    assert result.stdout == ""
+
+
+# Where events come from.
+
+
+def test_standard_input(run: Run) -> None:
+    assert json_lines(run("match", "s.jsonl", "-", input=EVENTS).stdout) == MATCHED
+    assert json_lines(run("match", "-", "e.jsonl", input=SUBSCRIPTIONS).stdout) == MATCHED
+    assert "only one of the two" in run("match", "-", "-", code=2).stderr
+    error = run("match", "s.jsonl", "-", input='{"a": 1}\n{"a": [1]}\n', code=2).stderr
+    assert error.startswith("Error: standard input, line 2: attribute 'a': [1] (list)")
+
+
+def test_compressed_text(run: Run, folder: Path) -> None:
+    (folder / "e.jsonl.gz").write_bytes(gzip.compress(EVENTS.encode()))
+    (folder / "s.jsonl.gz").write_bytes(gzip.compress(SUBSCRIPTIONS.encode()))
+    assert json_lines(run("match", "s.jsonl.gz", "e.jsonl.gz").stdout) == MATCHED
+    (folder / "e.csv.gz").write_bytes(gzip.compress(b"symbol,price\nIBM,9.5\nSAP,99\nIBM,99\n"))
+    lines = json_lines(run("match", "s.jsonl", "e.csv.gz").stdout)
+    assert [line["subscriptions"] for line in lines] == [["cheap", "ibm"], ["ibm"]]
+
+
+@pytest.mark.parametrize("damage", [slice(0, -9), slice(5, None)])
+@pytest.mark.parametrize("name", ["e.jsonl.gz", "e.csv.gz"])
+def test_damaged_compression_is_refused(run: Run, folder: Path, damage: slice, name: str) -> None:
+    (folder / name).write_bytes(gzip.compress(b"price\n" * 1000)[damage])
+    assert name in run("match", "s.jsonl", name, code=2).stderr
+
+
+def test_lines_may_end_as_on_windows_and_start_with_a_mark(run: Run, folder: Path) -> None:
+    (folder / "e.jsonl").write_bytes(b'\xef\xbb\xbf{"price": 1}\r\n\r\n{"price": 2}\r\n')
+    (folder / "e.csv").write_bytes(b"\xef\xbb\xbfprice\r\n1\r\n\r\n2\r\n")
+    for name in ("e.jsonl", "e.csv"):
+        lines = json_lines(run("match", "s.jsonl", name).stdout)
+        assert [line["event"] for line in lines] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"a": NaN}', "not JSON"),
+        ('{"a": Infinity}', "not JSON"),
+        ('{"a": 1e999}', "not JSON"),
+        ('{"a": 9223372036854775808}', "attribute 'a'"),
+        ('{"a": [1]}', "attribute 'a'"),
+        ('{"a": {"$timestamp": "soon"}}', "$.a"),
+        ('{"a": 1} {"a": 2}', "not JSON"),
+        ("[1]", "one whole object on each line"),
+        ("[", "one whole object on each line"),
+        ("{" * 100_000, "not JSON"),
+        ('{"a": "\\ud800"}', "not JSON"),
+    ],
+)
+def test_a_bad_line_is_named(run: Run, folder: Path, line: str, said: str) -> None:
+    (folder / "e.jsonl").write_text('{"price": 1}\n\n' + line + "\n")
+    result = run("match", "s.jsonl", "e.jsonl", code=2)
+    assert result.stderr.startswith("Error: e.jsonl, line 3: ")
+    assert said in result.stderr
+
+
+def test_a_line_that_never_ends_is_refused(run: Run, folder: Path) -> None:
+    (folder / "e.jsonl").write_bytes(b'{"price": 1}\n' + b" " * (17 * 2**20))
+    assert (
+        "e.jsonl, line 2: longer than 16 MiB" in run("match", "s.jsonl", "e.jsonl", code=2).stderr
+    )
+
+
+def test_files_that_cannot_be_read_are_refused(run: Run, folder: Path) -> None:
+    def error(name: str) -> str:
+        return run("match", "s.jsonl", name, code=2).stderr
+
+    (folder / "folder.jsonl").mkdir()
+    (folder / "bad.parquet").write_text("not parquet")
+    (folder / "empty.csv").write_text("\n\n")
+    assert error("none.jsonl") == "Error: none.jsonl: no such file or directory\n"
+    assert error("none.csv") == "Error: none.csv: no such file or directory\n"
+    assert error("folder.jsonl") == "Error: folder.jsonl: is a directory\n"
+    assert "the name must end in one of .jsonl" in error("events.txt")
+    assert "the name must end in one of .jsonl" in error("events.parquet.gz")
+    assert error("bad.parquet").startswith("Error: bad.parquet: cannot be read as Parquet")
+    assert "empty.csv: is empty" in error("empty.csv")
+
+
+# CSV.
+
+
+def test_csv_empty_cells_are_absent(run: Run, folder: Path) -> None:
+    (folder / "s.jsonl").write_text(
+        '{"id": "none", "expression": "a IS NULL"}\n{"id": "one", "expression": "a = 1"}\n'
+    )
+    (folder / "e.csv").write_text('a,b\n1,x\n,x\n"",x\n')
+    lines = json_lines(run("match", "s.jsonl", "e.csv").stdout)
+    assert [line["subscriptions"] for line in lines] == [["one"], ["none"], ["none"]]
+
+
+def test_csv_absent_may_pass(run: Run, folder: Path) -> None:
+    (folder / "e.csv").write_text("price\n1\n50\n")
+    lines = json_lines(run("match", "s.jsonl", "e.csv", "--absent", "passes").stdout)
+    assert [line["subscriptions"] for line in lines] == [["7", "cheap", "ibm"], ["7", "ibm"]]
+
+
+def test_csv_leading_zeros_make_strings_and_a_note_says_so(run: Run, folder: Path) -> None:
+    (folder / "s.jsonl").write_text(
+        '{"id": "text", "expression": "zip = \'00501\'"}\n'
+        '{"id": "number", "expression": "zip = 501"}\n'
+    )
+    (folder / "e.csv").write_text("zip\n10001\n00501\n")
+    result = run("match", "s.jsonl", "e.csv")
+    assert json_lines(result.stdout) == [{"event": 1, "subscriptions": ["text"]}]
+    assert result.stderr == (
+        "Note: column 'zip' holds strings ('00501' in line 3); one constraint compares it with a "
+        "number, which never holds\n"
+    )
+
+
+def test_csv_a_type_may_be_given_and_must_be_right(run: Run, folder: Path) -> None:
+    (folder / "s.jsonl").write_text('{"id": "text", "expression": "zip = \'501\'"}')
+    (folder / "e.csv").write_text('note,zip\n"two\nlines",501\nx,502\n')
+    assert run("match", "s.jsonl", "e.csv").stdout == ""
+    assert json_lines(run("match", "s.jsonl", "e.csv", "--type", "zip=string").stdout)
+    error = run("match", "s.jsonl", "e.csv", "--type", "zip=boolean", code=2).stderr
+    assert error == "Error: e.csv, line 2: column 'zip': '501' is not of type boolean\n"
+    error = run("match", "s.jsonl", "e.csv", "--type", "zap=string", code=2).stderr
+    assert "there is no column 'zap'; is it 'zip'?" in error
+
+
+def test_csv_null_names_what_else_is_absent(run: Run, folder: Path) -> None:
+    (folder / "e.csv").write_text("price\nNA\n5\n-\n")
+    result = run("match", "s.jsonl", "e.csv")
+    assert result.stdout == ""
+    assert "'price' holds strings ('NA' in line 2)" in result.stderr
+    result = run("match", "s.jsonl", "e.csv", "--null", "NA", "--null", "-")
+    assert json_lines(result.stdout) == [{"event": 1, "subscriptions": ["cheap"]}]
+
+
+def test_csv_long_cells_are_cut_short_in_messages(run: Run, folder: Path) -> None:
+    (folder / "e.csv").write_text(f"price\n{'x' * 1000}\n")
+    assert len(run("match", "s.jsonl", "e.csv").stderr) < 300
+    error = run("match", "s.jsonl", "e.csv", "--type", "price=float", code=2).stderr
+    assert len(error) < 300
+
+
+def test_csv_dotted_columns_and_columns_that_nobody_looks_at(run: Run, folder: Path) -> None:
+    (folder / "s.jsonl").write_text('{"id": "s", "expression": "order.total > 5"}')
+    (folder / "e.csv").write_text("order.total,,x,x\n6,1,2,3\n4,a,b,c\n")
+    assert json_lines(run("match", "s.jsonl", "e.csv").stdout) == [
+        {"event": 0, "subscriptions": ["s"]}
+    ]
+    assert "order.total=6" in run("match", "s.jsonl", "e.csv", "-f", "table").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('price,symbol\n1,"a\nb"\n2\n', "e.csv, line 4: Expected 2 columns, got 1: 2"),
+        ("price,symbol\n1,\xff\n", "e.csv, line 2: invalid UTF8 data"),
+        ("price,\xff\n1,2\n", "e.csv, line 1: not UTF-8"),
+        ("price,price\n1,2\n", "e.csv, line 1: two columns are named 'price'"),
+        ('price\n1\n"' + "x" * (9 * 2**20) + '"\n2\n', "a row is longer than 4 MiB"),
+    ],
+)
+def test_bad_csv_is_refused_with_its_line(run: Run, folder: Path, text: str, said: str) -> None:
+    (folder / "e.csv").write_text(text, encoding="latin-1")
+    assert said in run("match", "s.jsonl", "e.csv", code=2).stderr
+
+
+def test_csv_without_rows_or_without_any_known_column(run: Run, folder: Path) -> None:
+    for text in ("price", "price\n", "price\n\n"):
+        (folder / "e.csv").write_text(text)
+        assert run("match", "s.jsonl", "e.csv").stdout == ""
+    (folder / "e.csv").write_text("prices\n1\n2\n")
+    result = run("match", "s.jsonl", "e.csv", "--all")
+    assert len(json_lines(result.stdout)) == 2
+    assert result.stderr == "Note: e.csv has no column 'price'; is it 'prices'?\n"
+
+
+def test_csv_larger_than_a_block(run: Run, folder: Path) -> None:
+    rows = "".join(f"{n},{'x' * 100}\n" for n in range(100_000))
+    (folder / "e.csv").write_text(f"price,note\n{rows}")
+    lines = json_lines(run("match", "s.jsonl", "e.csv").stdout)
+    assert [line["event"] for line in lines] == list(range(10))
+    (folder / "e.csv").write_text(f"price,note\n{rows}many,\n")
+    result = run("match", "s.jsonl", "e.csv")
+    assert result.stdout == ""
+    assert "('many' in line 100002); 2 constraints compare it with a number" in result.stderr
+
+
+# Parquet.
+
+
+def test_parquet_types_structs_and_batches(run: Run, folder: Path) -> None:
+    (folder / "s.jsonl").write_text(
+        '{"id": "late", "expression": "at >= TIMESTAMP \'2026-01-02\' AND order.total = 5"}\n'
+        '{"id": "null", "expression": "order.total IS NULL"}\n'
+    )
+    count = 40_000
+    table = pa.table(
+        {
+            "at": [datetime(2026, 1, 1 + n % 2, tzinfo=UTC) for n in range(count)],
+            "order": [{"total": 5, "tags": ["x"]} if n > count - 3 else None for n in range(count)],
+            "blob": [b"x"] * count,
+        }
+    )
+    pq.write_table(table, "e.parquet", row_group_size=7_000)
+    lines = json_lines(run("match", "s.jsonl", "e.parquet").stdout)
+    assert [line["event"] for line in lines] == [*range(count - 2), count - 1]
+    assert lines[-1]["subscriptions"] == ["late"]
+    run("match", "s.jsonl", "e.parquet", "-o", "o.parquet")
+    assert pq.read_table("o.parquet")["event"].to_pylist() == [line["event"] for line in lines]
+    text = run("match", "s.jsonl", "e.parquet", "-f", "table", "--limit", 1).stdout
+    assert "at=2026-01-01 00:00:00, blob=b'x'" in text
+
+
+def test_parquet_values_that_no_event_can_have_are_refused(run: Run, folder: Path) -> None:
+    pq.write_table(pa.table({"price": [1.0, float("nan")]}), "e.parquet")
+    error = run("match", "s.jsonl", "e.parquet", code=2).stderr
+    assert error.startswith("Error: e.parquet: rows 1 to 2: attribute 'price': nan is not finite")
+    pq.write_table(pa.table({"price": [[1]]}), "e.parquet")
+    assert "column 'price' is of type list" in run("match", "s.jsonl", "e.parquet", code=2).stderr
+
+
+def test_parquet_without_any_known_column_still_counts(run: Run, folder: Path) -> None:
+    pq.write_table(pa.table({"other": [1, 2, 3]}), "e.parquet")
+    assert len(json_lines(run("match", "s.jsonl", "e.parquet", "--all").stdout)) == 3
+
+
+def test_parquet_columns_of_another_kind_get_a_note(run: Run, folder: Path) -> None:
+    pq.write_table(pa.table({"price": ["1"], "simbol": ["IBM"]}), "e.parquet")
+    assert run("match", "s.jsonl", "e.parquet").stderr == (
+        "Note: e.parquet has no column 'symbol'; is it 'simbol'?\n"
+        "Note: column 'price' holds strings; 2 constraints compare it with a number, which never "
+        "holds\n"
+    )
