@@ -1,0 +1,5 @@
+"""The demo: three small worlds through the Spark pipeline, a table and a picture."""
+
+from predicast.demo.run import run_demo
+
+__all__ = ["run_demo"]
