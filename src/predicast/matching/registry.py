@@ -13,6 +13,11 @@ DEFAULT: Final = "brute-force"
 
 _MATCHERS: Final[dict[str, str | type[Matcher]]] = {
     "brute-force": "predicast.matching.brute_force:BruteForce",
+    "ceem": "predicast.matching.predicate_table:PredicateTable",
+    "counting": "predicast.matching.counting:Counting",
+    "improved-counting": "predicast.matching.improved_counting:ImprovedCounting",
+    "matching-tree": "predicast.matching.matching_tree:MatchingTree",
+    "redundant-attributes": "predicast.matching.redundant_attributes:RedundantAttributes",
 }
 
 
