@@ -1,0 +1,135 @@
+"""The benchmarks' commands: ``python -m bench --help``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+
+from bench.workloads import Size
+
+if TYPE_CHECKING:
+    from bench.results import PapersReport
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
+
+Out = Annotated[Path, typer.Option(help="Where results are written.")]
+Docs = Annotated[
+    Path | None, typer.Option(help="The pages' folder; figures and verdicts go to measured/.")
+]
+
+
+@app.callback()
+def main() -> None:
+    """Benchmarks of Predicast."""
+
+
+@app.command()
+def language(
+    *,
+    texts: Annotated[int, typer.Option(min=1, help="Texts per known shape.")] = 20_000,
+    fresh_texts: Annotated[int, typer.Option(min=1, help="Texts that are all new shapes.")] = 1_000,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each is measured.")] = 5,
+    seed: int = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")] = False,
+    out: Out = Path("out/bench"),
+) -> None:
+    """How many subscriptions a second are parsed, by shapes seen before and by fresh ones."""
+    from bench.language import SHAPES, language_table, measure_language
+    from bench.progress import progress_bar
+
+    with progress_bar("parsing", total=repeats * len(SHAPES)) as bar:
+        report = measure_language(
+            texts=texts, fresh_texts=fresh_texts, repeats=repeats, seed=seed, advance=bar.advance
+        )
+    encoded = msgspec.json.format(msgspec.json.encode(report))
+    path = out / "language.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(encoded + b"\n")
+    if as_json:
+        print(encoded.decode())
+    else:
+        Console().print(language_table(report))
+        print(f"written to {path}")
+
+
+@app.command()
+def papers(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[PAPER]...", help="ceem, redundant-attributes.")
+    ] = None,
+    *,
+    preset: Annotated[Size, typer.Option(help="A quick look, or the papers' sizes.")] = Size.SMALL,
+    matchers: Annotated[
+        str, typer.Option(help="Names with commas; the papers' own if left out.")
+    ] = "",
+    repeats: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
+    seed: Annotated[int, typer.Option(help="0 is the workload that the figures show.")] = 0,
+    out: Out = Path("out/bench"),
+    docs: Docs = None,
+) -> None:
+    """Run the papers' experiments again: results, figures, and a verdict on every claim."""
+    from dataclasses import replace
+
+    from bench.progress import progress_bar
+    from bench.runner import EFFORT, known_paper_matchers, run, turns
+    from bench.workloads import PAPERS
+    from predicast.errors import UnknownMatcherError
+    from predicast.matching import make_matcher
+
+    chosen = list(dict.fromkeys(names or PAPERS))
+    for unknown in set(chosen) - set(PAPERS):
+        raise typer.BadParameter(f"there is no paper {unknown!r}; known: {', '.join(PAPERS)}")
+    contestants = [name.strip() for name in matchers.split(",") if name.strip()]
+    try:
+        for name in contestants:
+            make_matcher(name)
+    except UnknownMatcherError as error:
+        raise typer.BadParameter(error.message) from error
+    experiments = [each for name in chosen for each in PAPERS[name].experiments(preset, seed)]
+    effort = replace(EFFORT[preset], repeats=repeats or EFFORT[preset].repeats)
+    with progress_bar("preparing", total=turns(experiments, effort)) as bar:
+        measured = run(
+            experiments,
+            contestants or known_paper_matchers(),
+            size=preset,
+            seed=seed,
+            effort=effort,
+            progress=bar.step,
+        )
+    path = out / f"papers-{preset}.json"
+    measured.write(path)
+    print(f"written to {path}")
+    _document(measured, out, docs)
+
+
+@app.command()
+def report(
+    results: Annotated[Path, typer.Argument(help="What `papers` has written.", exists=True)],
+    *,
+    out: Out = Path("out/bench"),
+    docs: Docs = None,
+) -> None:
+    """Draw the figures and judge the claims again, from results measured before."""
+    from bench.results import PapersReport
+
+    _document(PapersReport.read(results), out, docs)
+
+
+def _document(measured: PapersReport, out: Path, docs: Path | None) -> None:
+    from bench.documents import papers_in, verdict_table, write_documents
+
+    written = write_documents(measured, out, suffixes=["svg", "png"])
+    if docs is not None:
+        written += write_documents(measured, docs / "measured", suffixes=["svg"])
+    for paper in papers_in(measured):
+        Console().print(verdict_table(measured, paper))
+    for path in written:
+        print(f"written to {path}")
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m bench")

@@ -1,0 +1,21 @@
+"""Who judges the claims of which paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from bench.claims.ceem import judge_ceem
+from bench.claims.redundant_attributes import judge_redundant_attributes
+from bench.claims.verdict import Verdict
+from bench.results import ExperimentResult, PapersReport
+
+_JUDGES: Final[dict[str, Callable[[Sequence[ExperimentResult]], list[Verdict]]]] = {
+    "ceem": judge_ceem,
+    "redundant-attributes": judge_redundant_attributes,
+}
+
+
+def verdicts(report: PapersReport, paper: str) -> list[Verdict]:
+    """Every claim of a paper, judged by what was measured."""
+    return _JUDGES[paper](report.of(paper))

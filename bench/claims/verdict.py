@@ -1,0 +1,51 @@
+"""``Verdict``: whether a claim of a paper holds here, by which rule, on what evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, Self
+
+import msgspec
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What one kind of measurement says about a claim."""
+
+    holds: bool
+    evidence: str
+
+    @classmethod
+    def joined(
+        cls, parts: Iterable[Self], *, label: str = "", separator: str = "; "
+    ) -> Self | None:
+        """One finding that holds if all of them do; none if there is nothing to join."""
+        found = list(parts)
+        if not found:
+            return None
+        evidence = separator.join(part.evidence for part in found)
+        holds = all(part.holds for part in found)
+        return cls(holds, f"{label}: {evidence}" if label else evidence)
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """A claim, the rule it is judged by, and the findings by time or memory and by steps."""
+
+    claim: str
+    rule: str
+    measured: Finding | None
+    counted: Finding | None  # by steps, which do not depend on the machine
+    why_not: str = ""  # for the reader, if it does not hold
+    unit: Literal["time", "memory"] = "time"  # what is measured
+
+    @property
+    def outcome(self) -> str:
+        """What the findings amount to."""
+        found = [each for each in (self.measured, self.counted) if each is not None]
+        if not found:
+            return "not measured"
+        if all(each.holds for each in found):
+            return "holds"
+        if not any(each.holds for each in found):
+            return "does not hold"
+        assert self.measured is not None
+        return f"holds by {self.unit} only" if self.measured.holds else "holds by steps only"

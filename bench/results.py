@@ -1,0 +1,98 @@
+"""What the papers' experiments measured, as it is written to JSON and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, Self, TypeAlias
+
+import msgspec
+
+from bench.machine import Machine
+from bench.workloads import Size
+
+
+class Measured(msgspec.Struct):
+    """One matcher at one point."""
+
+    insert_median_s: float
+    match_median_s: float
+    insert_s: list[float]
+    match_s: list[float]
+    held: dict[str, int]  # its statistics: what it holds
+    work: dict[str, int]  # and by how much matching all the events once raised the counters
+
+
+class PointResult(msgspec.Struct):
+    """One point: the workload's own figures, and every matcher that got this far."""
+
+    x: int
+    subscriptions: int  # held in all
+    inserted: int  # at this point
+    events: int
+    matches: int
+    attributes: int
+    distinct_attributes: int
+    matchers: dict[str, Measured]
+
+
+class Stop(msgspec.Struct, frozen=True):
+    """Why a matcher is left out from a point on."""
+
+    x: int
+    reason: Literal["limit", "time"]
+    message: str
+    measured: bool  # whether the point itself was still measured
+
+
+Series: TypeAlias = list[tuple[int, float]]
+
+
+class ExperimentResult(msgspec.Struct):
+    """One experiment: its points from left to right."""
+
+    paper: str
+    name: str
+    title: str
+    x_label: str
+    points: list[PointResult]
+    stopped: dict[str, Stop]
+
+    @property
+    def label(self) -> str:
+        """The experiment's number, as a document says it."""
+        return f"exp. {self.name.removeprefix('exp')}"
+
+    def series(
+        self, matcher: str, value: Callable[[PointResult, Measured], float | None]
+    ) -> Series:
+        """What one matcher was measured at, from left to right."""
+        found = (
+            (point.x, value(point, point.matchers[matcher]))
+            for point in self.points
+            if matcher in point.matchers
+        )
+        return [(x, y) for x, y in found if y is not None]
+
+
+class PapersReport(msgspec.Struct):
+    """A whole run."""
+
+    machine: Machine
+    preset: Size
+    seed: int
+    repeats: int
+    matchers: list[str]
+    experiments: list[ExperimentResult]
+
+    def of(self, paper: str) -> list[ExperimentResult]:
+        """The experiments of one paper."""
+        return [each for each in self.experiments if each.paper == paper]
+
+    def write(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(self)) + b"\n")
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        return msgspec.json.decode(path.read_bytes(), type=cls)
