@@ -101,6 +101,6 @@ def _provenance(report: PapersReport, paper: str) -> str:
     matches = sum(point.matches for point in points)
     return (
         f"Preset *{report.preset}* (up to {subscriptions:,} subscriptions), seed {report.seed}, "
-        f"medians of up to {report.repeats} repeats; {report.machine}. All matchers found the same "
-        f"{matches:,} matches."
+        f"processor time, medians of up to {report.repeats} repeats; {report.machine}. "
+        f"All matchers found the same {matches:,} matches."
     )

@@ -9,8 +9,8 @@ from typing import Final
 from bench.results import Measured, PointResult
 
 # The counters of ``statistics()`` that count steps of matching: tests of constraints (or steps of
-# a search for them), and clauses, subscriptions, bucket entries or tree nodes looked at.
-STEPS: Final = ("constraints_tested", "candidates", "subscriptions_tested", "nodes_visited")
+# a search for them), and clauses, subscriptions, bucket entries, tree nodes or rows looked at.
+STEPS: Final = ("constraints_tested", "candidates", "rows_walked")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,16 @@ class Finding(msgspec.Struct, frozen=True):
     def joined(
         cls, parts: Iterable[Self], *, label: str = "", separator: str = "; "
     ) -> Self | None:
-        """One finding that holds if all of them do; none if there is nothing to join."""
+        """One finding that holds if all of them do; none if there is nothing to join.
+
+        With a label, the parts that go against the claim are marked.
+        """
         found = list(parts)
         if not found:
             return None
-        evidence = separator.join(part.evidence for part in found)
+        evidence = separator.join(
+            part.evidence + (" (no)" if label and not part.holds else "") for part in found
+        )
         holds = all(part.holds for part in found)
         return cls(holds, f"{label}: {evidence}" if label else evidence)
 

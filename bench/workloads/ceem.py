@@ -54,7 +54,7 @@ class Sampling:
 
 
 SAMPLING: Final = {
-    Size.SMALL: Sampling(step=500, samples=10, events=50),
+    Size.SMALL: Sampling(step=500, samples=10, events=30),
     Size.FULL: Sampling(step=5_000, samples=10, events=200),
 }
 

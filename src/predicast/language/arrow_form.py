@@ -1,18 +1,18 @@
 """Subscriptions as an Arrow table, one row per constraint: the form for bulk loading.
 
-==================  =========  ==================================================================
-column              type       meaning
-==================  =========  ==================================================================
-``id``              string     the subscription
-``clause``          integer    the clause within it; rows with the same number belong together
-``attribute``       string     null, with a null operator, for a clause without constraints
-``operator``        string     as in the JSON form: ``=``, ``<``, ``in``, ``prefix``, ``exists``, …
-``int_value``       integer    the operand: one of these columns is set, the others
-``float_value``     float      are null, and so are all for ``exists`` and ``absent``
-``string_value``    string
-``bool_value``      boolean
-``timestamp_value`` timestamp  may be left out
-==================  =========  ==================================================================
+===================  =========  ==================================================================
+column               type       meaning
+===================  =========  ==================================================================
+``id``               string     the subscription
+``clause``           integer    the clause within it; rows with the same number belong together
+``attribute``        string     null, with a null operator, for a clause without constraints
+``operator``         string     as in the JSON form: ``=``, ``<``, ``in``, ``prefix``, ``exists``, …
+``int_value``        integer    the operand: one of these columns is set, the others
+``float_value``      float      are null, and so are all for ``exists`` and ``absent``
+``string_value``     string
+``bool_value``       boolean
+``timestamp_value``  timestamp  may be left out
+===================  =========  ==================================================================
 
 Rows of one clause with the operator ``in`` (or ``not in``) on one attribute are the members of
 one set. For between, write two rows, ``>=`` and ``<=``.

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from predicast.matching.matcher import Matcher, Pairs
+from predicast.matching.memory import deep_bytes
 from predicast.model import Absent, Constraint, Event, Subscription
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class BruteForce(Matcher):
         self._groups: dict[int, list[_Groups]] = {}
         self._events = 0
         self._tested = 0
+        self._constraints_tested = 0
 
     def subscribe(self, key: int, subscription: Subscription) -> None:
         self._subscriptions[key] = subscription
@@ -53,12 +55,16 @@ class BruteForce(Matcher):
 
     def match(self, event: Event) -> list[int]:
         self._count(1)
-        absent = self.absent
-        return [
-            key
-            for key, subscription in self._subscriptions.items()
-            if subscription.matches(event, absent)
-        ]
+        return [key for key, each in self._subscriptions.items() if self._matches(each, event)]
+
+    def _matches(self, subscription: Subscription, event: Event) -> bool:
+        """``Subscription.matches``, counting the constraints that it takes."""
+        for clause in subscription.clauses:
+            held, size = clause.held(event, self.absent), len(clause)
+            self._constraints_tested += min(held + 1, size)
+            if held == size:
+                return True
+        return False
 
     def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
         from predicast.matching.columns import Columns
@@ -82,16 +88,24 @@ class BruteForce(Matcher):
                 if len(rows):
                     events.append(rows + start)
                     keys.append(np.full(len(rows), key, np.int64))
+            self._constraints_tested += test.tested
         all_events, all_keys = np.concatenate(events), np.concatenate(keys)
         order = np.argsort(all_events, kind="stable")
         return Pairs(all_events[order], all_keys[order])
 
     def statistics(self) -> dict[str, int]:
+        """What is held, and the work done.
+
+        ``constraints_tested`` counts constraints up to the first of a clause that fails, and in a
+        batch those of each mask, once for every row. ``candidates`` counts subscriptions.
+        """
         return {
             "subscriptions": len(self._subscriptions),
             "clauses": sum(map(len, self._groups.values())),
             "events": self._events,
-            "subscriptions_tested": self._tested,
+            "constraints_tested": self._constraints_tested,
+            "candidates": self._tested,
+            "bytes": deep_bytes(self._subscriptions, self._groups),
         }
 
     def _count(self, events: int) -> None:
@@ -107,6 +121,7 @@ class _MaskCache:
         self._absent = absent
         self._masks: dict[tuple[Constraint, ...], np.ndarray] = {}
         self._max_masks = _MAX_MASK_BYTES // max(1, len(columns))
+        self.tested = 0
 
     def rows_of(self, clauses: list[_Groups]) -> np.ndarray:
         """The rows that some clause matches."""
@@ -136,6 +151,7 @@ class _MaskCache:
         mask = self._masks.get(constraints)
         if mask is None:
             mask = self._columns.test(attribute, constraints, self._absent)
+            self.tested += len(constraints) * len(mask)
             if len(self._masks) < self._max_masks:
                 self._masks[constraints] = mask
         return mask

@@ -87,6 +87,7 @@ class PredicateTable(Matcher):
         self._empty_clauses: dict[int, SubscriptionEntry] = {}  # they are in no row
         self._next_number = 0
         self._work = Work()
+        self._rows_walked = 0
         self._events = 0
 
     def subscribe(self, key: int, subscription: Subscription) -> None:
@@ -102,6 +103,7 @@ class PredicateTable(Matcher):
 
     def match(self, event: Event) -> list[int]:
         self._events += 1
+        self._rows_walked += len(self._rows)
         buckets: defaultdict[Row, list[Predicate]] = defaultdict(list)
         matched = list(self._empty_clauses.values())
         for row in self._rows:
@@ -124,7 +126,8 @@ class PredicateTable(Matcher):
         ``constraints_tested`` counts comparisons with a threshold: the steps of a binary search,
         a look-up in a hashed row, the two ends of a sorted row, each predicate of a bucket, and a
         region that has to meet several predicates at once. ``candidates`` counts the predicates
-        that came into a bucket or were taken from a row as a clause's first.
+        that came into a bucket or were taken from a row as a clause's first. ``rows_walked`` counts
+        the rows that each event was taken down, whether or not anything was in their buckets.
         """
         return {
             "subscriptions": len(self._interface_list),
@@ -134,6 +137,7 @@ class PredicateTable(Matcher):
             "events": self._events,
             "constraints_tested": self._work.tested,
             "candidates": self._work.candidates,
+            "rows_walked": self._rows_walked,
             "bytes": deep_bytes(
                 self._rows,
                 self._row_of,

@@ -23,17 +23,21 @@ class Clause:
         A point event is its own only point. In a region event each attribute may choose its point
         freely, but one point must then satisfy *all* the constraints on that attribute.
         """
-        for constraint in self.constraints:
+        return self.held(event, absent) == len(self.constraints)
+
+    def held(self, event: Event, absent: Absent = "fails") -> int:
+        """How many constraints hold before the first that does not."""
+        for position, constraint in enumerate(self.constraints):
             value = event.get(constraint.attribute)
             if value is None:
                 if not constraint.holds_absent(absent):
-                    return False
+                    return position
             elif isinstance(value, Interval):
                 if not domain_of(self.on(constraint.attribute), absent).meets(value):
-                    return False
+                    return position
             elif not constraint.holds(value):
-                return False
-        return True
+                return position
+        return len(self.constraints)
 
     def on(self, attribute: str) -> tuple[Constraint, ...]:
         """The constraints on one attribute."""

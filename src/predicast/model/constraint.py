@@ -210,4 +210,13 @@ def _not(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return lambda value, operand: not test(value, operand)
 
 
-_TESTS: Final = _HELD | {held.negation: _not(test) for held, test in _HELD.items()}
+_TESTS: Final = (
+    {held.negation: _not(test) for held, test in _HELD.items()}
+    | _HELD
+    | {
+        # The same, without the detour through a negation.
+        Operator.NE: python_operator.ne,
+        Operator.GE: python_operator.ge,
+        Operator.GT: python_operator.gt,
+    }
+)

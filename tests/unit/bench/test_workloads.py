@@ -54,7 +54,7 @@ def test_ceem_points_hold_the_subscriptions_in_between() -> None:
     expected = list(islice(stream, experiment.values[1]))
     assert [*first.subscriptions, *second.subscriptions] == expected
     assert experiment.point(experiment.values[0]) == first
-    assert len(first.events) == 50
+    assert len(first.events) == 30
 
 
 def test_the_full_sizes_are_the_papers() -> None:

@@ -87,10 +87,10 @@ def test_an_interrupt_ends_it_with_130_and_leaves_nothing_behind(folder: Path) -
     assert sorted(path.name for path in folder.iterdir()) == ["e.jsonl", "s.jsonl"]
 
 
-@pytest.mark.parametrize("form", ["jsonl", "table"])
-def test_a_closed_pipe_ends_it_without_a_word(folder: Path, form: str) -> None:
-    (folder / "e.jsonl").write_text('{"x": 1}\n' * 4_000)  # more than a pipe holds
-    process = start("match", "s.jsonl", "e.jsonl", "--format", form, "--limit", "4000")
+@pytest.mark.parametrize(("form", "count"), [("jsonl", 100_000), ("table", 4_000)])
+def test_a_closed_pipe_ends_it_without_a_word(folder: Path, form: str, count: int) -> None:
+    (folder / "e.jsonl").write_text('{"x": 1}\n' * count)  # results are more than a pipe holds
+    process = start("match", "s.jsonl", "e.jsonl", "--format", form, "--limit", str(count))
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.readline()
