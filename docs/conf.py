@@ -1,7 +1,5 @@
 """How Sphinx builds this documentation; ``make docs`` runs it with warnings as errors."""
 
-import logging
-
 from predicast.__about__ import __version__
 
 project = "Predicast"
@@ -24,9 +22,3 @@ napoleon_numpy_docstring = False
 
 html_theme = "furo"
 html_title = f"Predicast {version}"
-
-# A section whose pages are still to be written is no mistake. (Sphinx 9.0 gives this warning a
-# subtype but no type, so that suppress_warnings cannot name it.)
-logging.getLogger("sphinx.sphinx.directives.other").addFilter(
-    lambda record: getattr(record, "subtype", None) != "empty_glob"
-)
