@@ -108,7 +108,7 @@ class Columns:
     def test(self, attribute: str, constraints: tuple[Constraint, ...], absent: Absent) -> Mask:
         """The rows in which the attribute satisfies all of the constraints on it."""
         admits_absence = all(constraint.holds_absent(absent) for constraint in constraints)
-        parts = self._parts.get(attribute, ())
+        parts = self.parts(attribute)
         if len(parts) == 1 and parts[0].rows is None:
             return parts[0].test_all(constraints, absent)
         mask = np.full(self._length, admits_absence)

@@ -14,6 +14,7 @@ DEFAULT: Final = "brute-force"
 _MATCHERS: Final[dict[str, str | type[Matcher]]] = {
     "brute-force": "predicast.matching.brute_force:BruteForce",
     "ceem": "predicast.matching.predicate_table:PredicateTable",
+    "columnar": "predicast.matching.columnar:Columnar",
     "counting": "predicast.matching.counting:Counting",
     "improved-counting": "predicast.matching.improved_counting:ImprovedCounting",
     "matching-tree": "predicast.matching.matching_tree:MatchingTree",

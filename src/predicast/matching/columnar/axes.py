@@ -1,0 +1,72 @@
+"""Axes: what the columns of a segment measure.
+
+An axis is one attribute's values on one *scale*. Numbers, timestamps, booleans and strings each
+have their own, since kinds never mix; strings have a second one, read backwards, on which a
+suffix is a prefix and so a span. Two scales need no cuts: whether the attribute is there at all,
+and whether it is an interval over integers, which misses spans without an integer (between 3 and
+4).
+
+What an event says of an axis is a pair of codes. Absence and a value of another kind are codes too:
+``FAILS`` satisfies no span, ``PASSES`` every one.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from predicast.matching.columnar.cuts import NumberCuts, TextCuts
+from predicast.model import Kind
+
+UNREACHABLE: Final = np.iinfo(np.int32).max
+FAILS: Final = (0, UNREACHABLE)
+PASSES: Final = (UNREACHABLE, 0)
+
+
+class Scale(enum.IntEnum):
+    """How an attribute is measured."""
+
+    NUMBER = 0
+    TIMESTAMP = 1
+    BOOLEAN = 2
+    STRING = 3
+    REVERSED = 4
+    PRESENCE = 5
+    DISCRETE = 6
+
+
+SCALES: Final = {
+    Kind.NUMBER: Scale.NUMBER,
+    Kind.TIMESTAMP: Scale.TIMESTAMP,
+    Kind.BOOLEAN: Scale.BOOLEAN,
+    Kind.STRING: Scale.STRING,
+}
+TEXTUAL: Final = frozenset({Scale.STRING, Scale.REVERSED})
+FLAGS: Final = frozenset({Scale.PRESENCE, Scale.DISCRETE})
+
+# On a flag axis an event is (1, 1) or (0, 0).
+IS_SET: Final = (1, UNREACHABLE - 1)
+IS_CLEAR: Final = (0, 0)
+
+
+class AxisName(NamedTuple):
+    """Which attribute, on which scale."""
+
+    attribute: str
+    scale: Scale
+
+
+class Axis(NamedTuple):
+    """An axis with the cuts of the spans on it; flags have none."""
+
+    name: AxisName
+    lower: NumberCuts | TextCuts | None
+    upper: NumberCuts | TextCuts | None
+
+    def largest_code(self) -> int:
+        """The largest code of a span on it."""
+        if self.lower is None or self.upper is None:
+            return 1
+        return max(len(self.lower), len(self.upper))

@@ -1,0 +1,126 @@
+"""Segments: what is compiled when, what is struck out, and agreement with brute force at size."""
+
+import os
+import random
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+
+from predicast import Engine
+from predicast.matching.columnar.matcher import Columnar
+
+
+def expression(random_: random.Random) -> str:
+    if random_.random() < 0.6:  # alike, so that they fill blocks
+        low = random_.randrange(100)
+        return f"kind = {random_.randrange(4)} AND x > {low} AND x < {low + random_.randrange(40)}"
+    tests = [
+        f"x IN ({random_.randrange(50)}, {random_.randrange(50)})",
+        f"y != {random_.randrange(9)}",
+        f"y <= {random_.random() * 100:.3f}",
+        f"startswith(name, '{random_.choice('abc')}')",
+        f"endswith(name, '{random_.randrange(9)}')",
+        f"contains(name, '{random_.randrange(9)}')",
+        "name IS NULL",
+        "NOT flag",
+    ]
+    chosen = random_.sample(tests, random_.randrange(1, 4))
+    return random_.choice([" AND ", " OR "]).join(chosen)
+
+
+def events(random_: random.Random, count: int) -> pa.Table:
+    def column(make: object, kind: pa.DataType) -> pa.Array:
+        values = [None if random_.random() < 0.1 else make() for _ in range(count)]  # type: ignore[operator]
+        return pa.array(values, kind)
+
+    return pa.table(
+        {
+            "kind": column(lambda: random_.randrange(5), pa.int8()),
+            "x": column(lambda: random_.randrange(120), pa.int64()),
+            "y": column(lambda: random_.random() * 100, pa.float64()),
+            "name": column(lambda: f"{random_.choice('abcd')}{random_.randrange(12)}", pa.string()),
+            "flag": column(lambda: random_.random() < 0.5, pa.bool_()),
+            "low": column(lambda: random_.randrange(60), pa.int64()),
+            "high": pa.array([random_.randrange(60, 120) for _ in range(count)]),
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_agrees_with_brute_force_through_changes_and_merges(seed: int) -> None:
+    random_ = random.Random(seed)
+    engines = [
+        Engine(matcher=name, absent="passes" if seed == 3 else "fails")
+        for name in ("columnar", "brute-force")
+    ]
+    live: list[str] = []
+    for step in range(8):
+        for number in range(random_.choice([10, 300, 1500])):
+            text, chance = expression(random_), random_.random()
+            for engine in engines:
+                if chance < 0.6 or not live:
+                    engine.subscribe(text, id=f"{step}-{number}")
+                elif chance < 0.8:
+                    engine.change(live[number % len(live)], text)
+                else:
+                    engine.unsubscribe(live[-1])
+            if chance < 0.6 or not live:
+                live.append(f"{step}-{number}")
+            elif chance >= 0.8:
+                live.pop()
+        batch = events(random_, 150)
+        for intervals in (None, {"x": ("low", "high")}, {"kind": ("low", "high")}):
+            found, right = (engine.match_arrow(batch, intervals=intervals) for engine in engines)
+            assert found.equals(right), f"seed {seed}, step {step}, {intervals}"
+
+
+def test_a_few_wait_and_many_are_compiled() -> None:
+    engine = Engine(matcher="columnar")
+    for number in range(Columnar.most_recent):
+        engine.subscribe(f"x = {number}", id=str(number))
+    assert engine.match({"x": 7}) == ["7"]
+    assert engine.statistics()["segments"] == 0
+    engine.subscribe("x = 7", id="one more")
+    assert engine.match({"x": 7}) == ["7", "one more"]
+    assert (engine.statistics()["segments"], engine.statistics()["recent"]) == (1, 0)
+
+
+def test_what_is_struck_out_is_gone_and_compiled_away_in_the_end() -> None:
+    engine = Engine(matcher="columnar")
+    for number in range(1_000):
+        engine.subscribe(f"x >= {number % 10}", id=str(number))
+    assert len(engine.match({"x": 9})) == 1_000
+    for number in range(0, 1_000, 2):
+        engine.change(str(number), "x < 0")
+    assert len(engine.match({"x": 9})) == 500
+    for number in range(0, 1_000, 2):
+        engine.unsubscribe(str(number))
+    for number in range(1, 999, 2):
+        engine.unsubscribe(str(number))
+    assert engine.match({"x": 9}) == ["999"]
+    assert engine.statistics()["bytes"] < 10_000
+
+
+def test_segments_are_few() -> None:
+    engine = Engine(matcher="columnar")
+    for number in range(5_000):
+        engine.subscribe(f"x = {number}", id=str(number))
+        if number % 300 == 299:
+            assert engine.match({"x": number}) == [str(number)]
+    assert engine.statistics()["segments"] <= 8
+    assert engine.statistics()["compiled"] <= 5 * 5_000
+
+
+def test_the_kernels_mean_the_same_uncompiled() -> None:
+    """Without the compiler the kernels are plain Python: their own twins."""
+    test = f"{__file__}::test_agrees_with_brute_force_through_changes_and_merges[0]"
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout

@@ -1,0 +1,95 @@
+"""Rank codes compare exactly as the values do."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predicast import Event, Interval
+from predicast.matching.columnar.axes import Axis, AxisName, Scale
+from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
+from predicast.matching.columnar.coded_tests import coded
+from predicast.matching.columnar.cuts import NumberCuts, split, split_all
+from predicast.matching.columnar.event_codes import AxisIndex, event_codes, value_code
+from predicast.matching.columns import Columns
+from predicast.model import Clause, Constraint, Operator
+from predicast.testing import strategies as some
+
+NUMBERS = some.integers() | some.floats()
+CUTS = st.lists(st.tuples(NUMBERS, st.integers(0, 1)), max_size=8)
+ORDERED = st.sampled_from(
+    [Operator.EQ, Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.BETWEEN]
+)
+
+
+@given(NUMBERS, NUMBERS)
+def test_split_numbers_compare_as_the_numbers_do(a: int | float, b: int | float) -> None:
+    assert (split(a) < split(b)) is (a < b)
+    assert (split(a) == split(b)) is (a == b)
+
+
+@given(CUTS, NUMBERS)
+def test_a_code_counts_the_cuts_before_a_value(
+    cuts: list[tuple[int | float, int]], value: int | float
+) -> None:
+    whole, rest = split_all([number for number, _ in cuts])
+    side = np.array([side for _, side in cuts], np.int8)
+    ranked, position = NumberCuts.rank(whole, rest, side)
+    distinct = sorted({(split(number), side) for number, side in cuts})
+    assert [distinct[place] for place in position] == [(split(n), s) for n, s in cuts]
+    before = {(n, s) for n, s in cuts if n < value or (n == value and s == 0)}
+    assert ranked.code(value) == len({(split(n), s) for n, s in before})
+
+
+def constraint_on_x(constraint: Constraint) -> Constraint:
+    return Constraint("x", constraint.operator, constraint.operand)
+
+
+@given(st.lists(some.constraints(ORDERED).map(constraint_on_x), min_size=1, max_size=4), st.data())
+def test_a_range_test_holds_for_the_values_that_satisfy_the_constraint(
+    constraints: list[Constraint], data: st.DataObject
+) -> None:
+    compiled = [compiled_tests(Clause((constraint,)), "fails") for constraint in constraints]
+    kept = [(c, t) for c, t in zip(constraints, compiled, strict=True) if t is not None]
+    table = coded([tests for _, tests in kept])
+    value = data.draw(some.values() | some.intervals())
+    event = Event({"x": value})
+    for number, (constraint, _) in enumerate(kept):
+        held = True
+        for test in np.flatnonzero(table.clause == number):
+            low, high = value_code(table.axes[table.axis[test]], value)
+            held &= bool(table.lo[test] <= low and high <= table.hi[test])
+        assert held is Clause((constraint,)).matches(event)
+
+
+@given(st.lists(some.constraints(), min_size=1, max_size=4), st.lists(some.events(), max_size=4))
+def test_single_events_and_batches_are_coded_alike(
+    constraints: list[Constraint], events: list[Event]
+) -> None:
+    compiled = [compiled_tests(Clause((constraint,)), "fails") for constraint in constraints]
+    axes = coded([tests for tests in compiled if tests is not None]).axes
+    for absent in ("fails", "passes"):
+        batch = event_codes(axes, Columns.from_events(events), absent)
+        index = AxisIndex(axes, absent)
+        for number, event in enumerate(events):
+            one = index.codes(event)
+            for single, many in zip(one, batch, strict=True):
+                assert (single[:, 0] == many[:, number]).all()
+
+
+def test_spans_without_an_integer_miss_intervals_of_integers() -> None:
+    tests = compiled_tests(
+        Clause((Constraint("x", Operator.GT, 3), Constraint("x", Operator.LT, 4))), "fails"
+    )
+    assert tests is not None
+    discrete = Axis(AxisName("x", Scale.DISCRETE), None, None)
+    assert discrete.name in [name for name, _ in tests.ranges]
+    assert value_code(discrete, Interval(0, 9)) == (1, 1)
+    assert value_code(discrete, Interval(0.0, 9.0)) == (0, 0)
+
+
+def test_a_clause_that_nothing_matches_is_not_compiled() -> None:
+    never = Clause((Constraint("x", Operator.GT, 3), Constraint("x", Operator.LT, 2)))
+    assert compiled_tests(never, "fails") is None
+    assert compiled_tests(never, "passes") == ClauseTests(
+        [(AxisName("x", Scale.PRESENCE), (0, 0))], [], []
+    )
