@@ -46,8 +46,8 @@ SCALES: Final = {
 TEXTUAL: Final = frozenset({Scale.STRING, Scale.REVERSED})
 FLAGS: Final = frozenset({Scale.PRESENCE, Scale.DISCRETE})
 
-# On a flag axis an event is (1, 1) or (0, 0).
-IS_SET: Final = (1, UNREACHABLE - 1)
+# On a flag axis an event is one of these, and so is what a clause asks for.
+IS_SET: Final = (1, 1)
 IS_CLEAR: Final = (0, 0)
 
 

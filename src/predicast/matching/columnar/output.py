@@ -24,6 +24,7 @@ class Writer:
         self._taken: list[Output] = []
         self._buffer = Output(np.empty(room, np.int64), np.empty(room, np.int64))
         self._used = 0
+        self.first_event = 0  # the number of the event that kernels call 0
 
     def room(self, least: int) -> Output:
         """A buffer with room for at least that many matches."""
@@ -36,6 +37,8 @@ class Writer:
 
     def written(self, count: int) -> None:
         """The kernel wrote that many into the buffer it was given last."""
+        if self.first_event:
+            self._buffer.events[self._used : self._used + count] += self.first_event
         self._used += count
 
     def _flush(self) -> None:

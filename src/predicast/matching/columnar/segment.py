@@ -24,7 +24,7 @@ from predicast.model import Absent, Clause, Constraint, Event
 Array = npt.NDArray[Any]
 
 STRUCK: Final = -1
-PARTITION: Final = 64
+_MOST_CODES: Final = 1 << 22  # of events on axes, made at a time
 
 
 class Layout(NamedTuple):
@@ -102,11 +102,15 @@ class Segment:
         return sum(array.nbytes for array in arrays)
 
     def match(self, columns: Columns, writer: Writer) -> None:
-        """Write the matches of a batch."""
-        others = np.ones((len(columns), max(len(self._others), 1)), np.uint8)
-        for place, (attribute, constraints) in enumerate(self._others):
-            others[:, place] = columns.test(attribute, constraints, self._absent)
-        self._match(event_codes(self._axes, columns, self._absent), others, writer)
+        """Write the matches of a batch, in pieces whose codes fit in memory."""
+        width = len(self._axes) + len(self._others) + 1
+        for start, piece in columns.chunks(max(_MOST_CODES // width, 1)):
+            writer.first_event = start
+            others = np.ones((len(piece), max(len(self._others), 1)), np.uint8)
+            for place, (attribute, constraints) in enumerate(self._others):
+                others[:, place] = piece.test(attribute, constraints, self._absent)
+            self._match(event_codes(self._axes, piece, self._absent), others, writer)
+        writer.first_event = 0
 
     def match_one(self, event: Event, writer: Writer) -> None:
         """Write the matches of one event."""
@@ -165,7 +169,11 @@ def _family(
 ) -> Family | None:
     tests = first[members[0]], first[members[0] + 1]
     axes, is_point = table.axis[slice(*tests)], table.is_point[slice(*tests)]
+    if not (first[members + 1] - first[members] == len(axes)).all():
+        return None  # signatures are sums of random numbers: equal ones are all but surely alike
     place = first[members][:, None] + np.arange(len(axes))
+    if not ((table.axis[place] == axes) & (table.is_point[place] == is_point)).all():
+        return None
     order = np.concatenate([np.flatnonzero(is_point), np.flatnonzero(~is_point)])
     place, axes, access = place[:, order], axes[order], int(is_point.sum())
     lo, hi = table.lo[place], table.hi[place]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from predicast import Engine
-from predicast.matching.columnar.matcher import Columnar
+from predicast.matching.columnar import Columnar, segment
 
 
 def expression(random_: random.Random) -> str:
@@ -74,6 +74,18 @@ def test_agrees_with_brute_force_through_changes_and_merges(seed: int) -> None:
         for intervals in (None, {"x": ("low", "high")}, {"kind": ("low", "high")}):
             found, right = (engine.match_arrow(batch, intervals=intervals) for engine in engines)
             assert found.equals(right), f"seed {seed}, step {step}, {intervals}"
+
+
+def test_a_batch_is_coded_in_pieces_that_fit_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment, "_MOST_CODES", 40)
+    engines = [Engine(matcher=name) for name in ("columnar", "brute-force")]
+    for number in range(1_000):
+        for engine in engines:
+            engine.subscribe(expression(random.Random(number)), id=str(number))
+    batch = events(random.Random(0), 100)
+    found, right = (engine.match_arrow(batch) for engine in engines)
+    assert right.num_rows > 0
+    assert found.equals(right)
 
 
 def test_a_few_wait_and_many_are_compiled() -> None:
