@@ -59,7 +59,7 @@ def judge_ceem(results: Sequence[ExperimentResult]) -> list[Verdict]:
             counted=lower_slope_in_second(results, "ceem", STEPS_PER_EVENT),
             why_not="Its third equality leaves experiment 2 fewer predicates to visit, but not by "
             "much: both experiments spend most of their steps in the first row's share of the "
-            "clauses, one in six. The eighth that is saved is within what times vary by.",
+            "clauses, one in six. The twelfth that is saved is within what times vary by.",
         ),
         Verdict(
             claim="The matching tree matches fastest",
