@@ -130,15 +130,13 @@ def _canonical_set(
     values = [canonical_value(attribute, operator, raw) for raw in operand]
     if not values:
         raise _refused(attribute, operator, "needs at least one value")
-    return sorted_set(attribute, operator, values)
-
-
-def sorted_set(
-    attribute: str, operator: Operator, values: Iterable[Value]
-) -> tuple[tuple[Value, ...], Kind]:
-    """Canonical values of one kind as a sorted tuple without repeats."""
     kind = one_kind(attribute, operator, values)
-    return tuple(sorted(set(values))), kind
+    return sorted_set(values), kind
+
+
+def sorted_set(values: Iterable[Value]) -> tuple[Value, ...]:
+    """Canonical values of one kind as a sorted tuple without repeats."""
+    return tuple(sorted(set(values)))
 
 
 def one_kind(attribute: str, operator: Operator, values: Iterable[Value]) -> Kind:

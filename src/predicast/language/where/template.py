@@ -128,8 +128,7 @@ class Shape:
         self._converters = converters
         self._constants = constants
         self._clauses = [[_filler(leaf, index) for leaf in clause] for clause in clauses]
-        single = {(leaf.attribute, leaf.operator) for clause in clauses for leaf in clause}
-        self._may_repeat = len(clauses) > 1 or len(single) < sum(map(len, clauses))
+        self._may_repeat = _may_repeat(clauses)
 
     def fill(self, texts: Sequence[str]) -> Subscription:
         """The subscription with these literals, given as text in order of appearance."""
@@ -141,6 +140,14 @@ class Shape:
         return Subscription(tuple([Clause(tuple(clause)) for clause in clauses]))
 
 
+def _may_repeat(clauses: list[list[ConstraintTemplate]]) -> bool:
+    """Whether some literals could make two constraints of a clause, or two clauses, equal."""
+    tests = [[(leaf.attribute, leaf.operator.value) for leaf in clause] for clause in clauses]
+    if any(len(set(clause)) < len(clause) for clause in tests):
+        return True
+    return len({tuple(sorted(clause)) for clause in tests}) < len(tests)
+
+
 Filler: TypeAlias = Callable[[list[Value]], Constraint]
 
 
@@ -149,8 +156,9 @@ def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
     attribute, operator = template.attribute, template.operator
     positions = [index[literal.start] for literal in template.literals]
     if operator in _SETS:
+        of_kind = template.literals[0].kind
         return lambda values: trusted_constraint(
-            attribute, operator, *sorted_set(attribute, operator, [values[p] for p in positions])
+            attribute, operator, sorted_set([values[p] for p in positions]), of_kind
         )
     if operator in _LIKES:
         return lambda values: trusted_constraint(
