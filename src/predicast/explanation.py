@@ -47,7 +47,7 @@ class Explanation:
             if len(self.clauses) > 1:
                 lines.append(f"  clause {number}: {'matched' if clause.matched else 'failed'}")
             for outcome in clause.constraints:
-                saw = "absent" if outcome.value is None else _shown(outcome.value)
+                saw = "absent" if outcome.value is None else show(outcome.value)
                 why = f" ({outcome.reason})" if outcome.reason else ""
                 mark = "✓" if outcome.held else "✗"
                 lines.append(f"  {mark} {outcome.text}    saw {saw}{why}")
@@ -85,7 +85,3 @@ def _constraint(
         assert constraint.kind is not None
         reason = f"a {kind_of(value).value}, where the constraint is on a {constraint.kind.value}"
     return ConstraintOutcome(constraint, value, held, reason)
-
-
-def _shown(value: Value | Interval) -> str:
-    return str(value) if isinstance(value, Interval) else show(value)

@@ -129,9 +129,8 @@ def _print_table(explanation: Explanation) -> None:
 
 
 def _seen(value: Value | Interval | None) -> str:
-    from predicast.model import Interval
     from predicast.model.values import show
 
     if value is None:
         return "absent"
-    return visible(str(value) if isinstance(value, Interval) else show(value))
+    return visible(show(value))

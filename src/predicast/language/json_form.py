@@ -25,10 +25,9 @@ from predicast.errors import InvalidValueError, JsonFormError, ModelError, sugge
 from predicast.language.where.literals import timestamp
 from predicast.model import Clause, Constraint, Event, Interval, LikePattern, Operator, Subscription
 from predicast.model.expression import MAX_CLAUSES, MAX_CONSTRAINTS
-from predicast.model.operators import PRESENCE
+from predicast.model.operators import LIKE, PRESENCE
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
-_LIKES: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})
 _CONSTRAINT_KEYS: Final = frozenset({"attribute", "operator", "value", "escape"})
 _INTERVAL_KEYS: Final = frozenset({"lo", "hi", "lo_open", "hi_open"})
 
@@ -161,7 +160,7 @@ def _constraint(document: Any, path: str) -> Constraint:
         _refuse(path, f"{operator.value!r} needs a value")
     else:
         operand = _operand(document["value"], operator, f"{path}.value")
-    if operator in _LIKES:
+    if operator in LIKE:
         escape = document.get("escape", "\\")
         if not isinstance(operand, str) or not isinstance(escape, str):
             _refuse(path, "a pattern and its escape are strings")

@@ -8,7 +8,7 @@ O(subscriptions × events) either way, but a batch pays NumPy's price per pair i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from predicast.matching.matcher import Matcher, Pairs
@@ -42,6 +42,15 @@ class BruteForce(Matcher):
         self._tested = 0
         self._constraints_tested = 0
 
+    def __len__(self) -> int:
+        return len(self._subscriptions)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._subscriptions)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._subscriptions
+
     def subscribe(self, key: int, subscription: Subscription) -> None:
         self._subscriptions[key] = subscription
         self._groups[key] = [list(clause.by_attribute().items()) for clause in subscription.clauses]
@@ -69,11 +78,7 @@ class BruteForce(Matcher):
     def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
         from predicast.matching.columns import Columns
 
-        found: list[list[int]] = [[] for _ in events]
-        pairs = self.match_columns(Columns.from_events(events))
-        for event, key in zip(pairs.events.tolist(), pairs.keys.tolist(), strict=True):
-            found[event].append(key)
-        return found
+        return self.match_columns(Columns.from_events(events)).by_event(len(events))
 
     def match_columns(self, columns: Columns) -> Pairs:
         import numpy as np

@@ -25,6 +25,13 @@ class Pairs(NamedTuple):
     events: np.ndarray
     keys: np.ndarray
 
+    def by_event(self, events: int) -> list[list[int]]:
+        """The keys of each of that many events."""
+        found: list[list[int]] = [[] for _ in range(events)]
+        for event, key in zip(self.events.tolist(), self.keys.tolist(), strict=True):
+            found[event].append(key)
+        return found
+
 
 class Matcher(ABC):
     """A data structure that holds subscriptions and finds those that an event matches.

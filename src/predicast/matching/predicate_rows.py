@@ -280,8 +280,6 @@ def closed_ends(interval: Interval, kind: Kind | None) -> Span | None:
     if kind not in {Kind.NUMBER, Kind.TIMESTAMP} or interval.kind not in {kind, None}:
         return None
     ends = interval.span()
-    if not (kind is Kind.TIMESTAMP or interval.is_discrete()):
-        return ends
-    first = ends.lo + 1 if ends.lo is not None and ends.lo_open else ends.lo
-    last = ends.hi - 1 if ends.hi is not None and ends.hi_open else ends.hi
-    return Span(first, last)
+    if kind is Kind.TIMESTAMP or interval.is_discrete():
+        return ends.closed_over_integers()
+    return ends

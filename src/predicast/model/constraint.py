@@ -13,15 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from predicast.errors import InvalidConstraintError
-from predicast.model.operators import PRESENCE, RANGE, SET, Operator
+from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.patterns import LikePattern, PatternError, like_test, regex_test
 from predicast.model.values import Kind, Value, canonical_number, checked, kind_of
 
 Absent: TypeAlias = Literal["fails", "passes"]
 Operand: TypeAlias = Value | tuple[Value, ...] | LikePattern | None
-
-_LIKE: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})
-_MATCHES: Final = frozenset({Operator.MATCHES, Operator.NOT_MATCHES})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +97,12 @@ def _canonical(attribute: str, operator: Operator, operand: Any) -> tuple[Operan
         return _canonical_set(attribute, operator, operand)
     if operator in RANGE:
         return _canonical_range(attribute, operator, operand)
-    if operator in _LIKE:
+    if operator in LIKE:
         if isinstance(operand, str):
             operand = LikePattern(operand)
         return canonical_like(attribute, operator, operand), Kind.STRING
     value = canonical_value(attribute, operator, operand)
-    if operator in _MATCHES:
+    if operator in REGEX:
         check_regex(attribute, operator, value)
     return value, kind_of(value)
 

@@ -66,9 +66,8 @@ _NEGATIONS: Final = dict(_PAIRS) | {b: a for a, b in _PAIRS}
 ORDER: Final = frozenset({Operator.LT, Operator.LE, Operator.GT, Operator.GE})
 RANGE: Final = frozenset({Operator.BETWEEN, Operator.NOT_BETWEEN})
 SET: Final = frozenset({Operator.IN, Operator.NOT_IN})
-PATTERN: Final = frozenset(
-    {Operator.LIKE, Operator.NOT_LIKE, Operator.MATCHES, Operator.NOT_MATCHES}
-)
+LIKE: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})
+REGEX: Final = frozenset({Operator.MATCHES, Operator.NOT_MATCHES})
 PRESENCE: Final = frozenset({Operator.EXISTS, Operator.ABSENT})
 
 _ORDERED: Final = frozenset({Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP})

@@ -44,6 +44,12 @@ class Span:
             last -= 1
         return first > last
 
+    def closed_over_integers(self) -> Span:
+        """The span with the same integers whose ends are closed (the ends being integers)."""
+        lo = None if self.lo is None else self.lo + self.lo_open
+        hi = None if self.hi is None else self.hi - self.hi_open
+        return Span(lo, hi)
+
     def __and__(self, other: Span) -> Span:
         lo, lo_open = self.lo, self.lo_open
         if lo is None or (other.lo is not None and other.lo > lo):

@@ -15,9 +15,12 @@ import enum
 import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from predicast.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from predicast.model.interval import Interval
 
 Value: TypeAlias = int | float | str | bool | datetime
 
@@ -154,8 +157,8 @@ def from_microseconds(count: int) -> datetime:
     return EPOCH + timedelta(microseconds=count)
 
 
-def show(value: Value) -> str:
-    """The value as the ``where`` dialect writes it."""
+def show(value: Value | Interval) -> str:
+    """The value as the ``where`` dialect writes it; an interval as mathematics does."""
     if value is True:
         return "TRUE"
     if value is False:
@@ -164,7 +167,7 @@ def show(value: Value) -> str:
         return quote(value)
     if isinstance(value, datetime):
         return f"TIMESTAMP '{value.replace(tzinfo=None).isoformat(sep=' ')}Z'"
-    return repr(value)
+    return str(value)
 
 
 def quote(text: str) -> str:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from predicast.engine import Engine
 from predicast.explanation import ClauseOutcome, Explanation, explain
 from predicast.matching.columns import Columns
-from predicast.model import Absent, Interval, Subscription
+from predicast.model import Absent, Subscription
 from predicast.model.values import show
 from predicast.spark.image import EngineImage
 from predicast.spark.shipping import Source
@@ -156,7 +156,7 @@ def _clause_outcomes(number: int, clause: ClauseOutcome) -> list[dict[str, Any]]
         {
             "clause": number,
             "constraint": each.text,
-            "value": _shown(each.value),
+            "value": None if each.value is None else show(each.value),
             "held": each.held,
             "reason": each.reason,
             "clause_matched": clause.matched,
@@ -167,9 +167,3 @@ def _clause_outcomes(number: int, clause: ClauseOutcome) -> list[dict[str, Any]]
 
 def _constant(number: int, text: str, *, held: bool) -> dict[str, Any]:
     return {"clause": number, "constraint": text, "held": held, "clause_matched": held}
-
-
-def _shown(value: Any) -> str | None:
-    if value is None:
-        return None
-    return str(value) if isinstance(value, Interval) else show(value)

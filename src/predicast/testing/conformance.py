@@ -72,10 +72,7 @@ class MatcherConformance:
         assert [sorted(matcher.match(event)) for event in some] == right
         assert [sorted(keys) for keys in matcher.match_batch(some)] == right
         pairs = matcher.match_columns(Columns.from_events(some))
-        found: list[list[int]] = [[] for _ in some]
-        for row, key in zip(pairs.events.tolist(), pairs.keys.tolist(), strict=True):
-            found[row].append(key)
-        assert [sorted(keys) for keys in found] == right
+        assert [sorted(keys) for keys in pairs.by_event(len(some))] == right
 
     @pytest.mark.parametrize("absent", _BOTH)
     @settings(deadline=None, suppress_health_check=_SLOW)

@@ -29,7 +29,7 @@ from predicast.model import (
     Value,
     subscription_of,
 )
-from predicast.model.operators import PATTERN, PRESENCE, RANGE, SET
+from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.model.values import INT_MAX, INT_MIN
 
 NAMES: Final = ("a", "b", "c", "order.total")
@@ -158,9 +158,9 @@ def constraints(
     operator = draw(st.sampled_from(Operator) if operators is None else operators)
     if operator in PRESENCE:
         return Constraint(name, operator)
-    if operator in {Operator.LIKE, Operator.NOT_LIKE}:
+    if operator in LIKE:
         return Constraint(name, operator, draw(like_patterns()))
-    if operator in PATTERN:
+    if operator in REGEX:
         return Constraint(name, operator, draw(regexes()))
     of_kind = values(draw(st.sampled_from(sorted(operator.kinds, key=lambda kind: kind.value))))
     if operator in SET:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from predicast.errors import InvalidValueError
 from predicast.language.where import literals
@@ -22,6 +22,7 @@ from predicast.model.constraint import (
     sorted_set,
     trusted_constraint,
 )
+from predicast.model.operators import LIKE, RANGE, REGEX, SET
 from predicast.model.values import INT_MAX, INT_MIN
 
 Convert: TypeAlias = Callable[[str], Value]
@@ -53,19 +54,13 @@ class ConstraintTemplate:
         """The constraint with every check made, for a text seen for the first time."""
         values = [value_of(literal) for literal in self.literals]
         operand: Any = values[0] if len(values) == 1 else tuple(values)
-        if self.operator in _SETS:
+        if self.operator in SET:
             operand = tuple(values)
-        elif self.operator in _LIKES:
+        elif self.operator in LIKE:
             operand = LikePattern(*values)  # type: ignore[arg-type]
         elif not values:
             operand = None
         return Constraint(self.attribute, self.operator, operand)
-
-
-_SETS: Final = frozenset({Operator.IN, Operator.NOT_IN})
-_LIKES: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})
-_REGEXES: Final = frozenset({Operator.MATCHES, Operator.NOT_MATCHES})
-_RANGES: Final = frozenset({Operator.BETWEEN, Operator.NOT_BETWEEN})
 
 
 def as_number(text: str) -> int | float:
@@ -155,12 +150,12 @@ def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
     """A function from the values of a text's literals to the constraint; checks what is left."""
     attribute, operator = template.attribute, template.operator
     positions = [index[literal.start] for literal in template.literals]
-    if operator in _SETS:
+    if operator in SET:
         of_kind = template.literals[0].kind
         return lambda values: trusted_constraint(
             attribute, operator, sorted_set([values[p] for p in positions]), of_kind
         )
-    if operator in _LIKES:
+    if operator in LIKE:
         return lambda values: trusted_constraint(
             attribute,
             operator,
@@ -171,11 +166,11 @@ def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
         return lambda values: trusted_constraint(attribute, operator, None, None)
     kind = template.literals[0].kind
     first, last = positions[0], positions[-1]
-    if operator in _RANGES:
+    if operator in RANGE:
         return lambda values: trusted_constraint(
             attribute, operator, (values[first], values[last]), kind
         )
-    if operator in _REGEXES:
+    if operator in REGEX:
 
         def fill_regex(values: list[Value]) -> Constraint:
             check_regex(attribute, operator, values[first])

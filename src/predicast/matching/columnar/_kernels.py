@@ -34,6 +34,14 @@ def _compare_first(lo: Any, hi: Any, low: Any, high: Any, mask: Any, n: int) -> 
 
 
 @kernel
+def _write(out: Any, count: int, event: int, key: int) -> int:
+    """Write one match; how many there are then."""
+    out.keys[count] = key
+    out.events[count] = event
+    return count + 1
+
+
+@kernel
 def scan_blocks(  # noqa: PLR0912  # one loop nest, kept whole for the compiler
     blocks: Any, visits: Any, lower: Any, upper: Any, out: Any, mask: Any, first_visit: int
 ) -> tuple[int, int]:
@@ -81,9 +89,7 @@ def scan_blocks(  # noqa: PLR0912  # one loop nest, kept whole for the compiler
                         _compare(lo, hi, low, high, mask, n)
                 if fresh:
                     for i in range(n):
-                        out.keys[count] = blocks.keys[start + i]
-                        out.events[count] = event
-                        count += 1
+                        count = _write(out, count, event, blocks.keys[start + i])
                 else:
                     mask[n : n + 8] = 0
                     words = mask[: (n + 7) // 8 * 8].view(np.uint64)
@@ -129,8 +135,8 @@ def _holds(rows: Any, sets: Any, row: int, low: Any, high: Any, others: Any) -> 
         if not others[rows.other[test]]:
             return False
     for test in range(rows.set_first[row], rows.set_first[row + 1]):
-        axis, which = rows.set_axis[test], rows.set_number[test]
-        first, end = sets.first[which], sets.first[which + 1]
+        axis = rows.set_axis[test]
+        first, end = sets.first[test], sets.first[test + 1]
         place = first + np.searchsorted(sets.hi[first:end], high[axis])
         if place == end or sets.lo[place] > low[axis]:
             return False
@@ -159,22 +165,16 @@ def find_rows(
             while place < end and access.point_lo[place] <= low[axis]:
                 row = access.point_row[place]
                 if _holds(rows, sets, row, low, high, others):
-                    out.keys[count] = rows.keys[row]
-                    out.events[count] = event
-                    count += 1
+                    count = _write(out, count, event, rows.keys[row])
                 place += 1
             place, end = access.span_first[axis], access.span_first[axis + 1]
             while place < end and access.span_lo[place] <= low[axis]:
                 row = access.span_row[place]
                 if _holds(rows, sets, row, low, high, others):
-                    out.keys[count] = rows.keys[row]
-                    out.events[count] = event
-                    count += 1
+                    count = _write(out, count, event, rows.keys[row])
                 place += 1
         for place in range(len(access.anyway)):
             row = access.anyway[place]
             if _holds(rows, sets, row, low, high, others):
-                out.keys[count] = rows.keys[row]
-                out.events[count] = event
-                count += 1
+                count = _write(out, count, event, rows.keys[row])
     return count, codes.lower.shape[0]

@@ -31,7 +31,6 @@ from predicast.model.values import INT_MAX, INT_MIN
 
 Codes: TypeAlias = npt.NDArray[np.int32]
 Number: TypeAlias = int | float
-Cut: TypeAlias = tuple[Number, int]  # value, side
 
 _EXACT: Final = 2**53
 _SHIFTABLE: Final = 2**61

@@ -13,25 +13,13 @@ from predicast.matching.columnar.axes import FAILS, FLAGS, PASSES, SCALES, TEXTU
 from predicast.matching.columnar.cuts import NumberCuts, TextCuts
 from predicast.matching.columns import Columns
 from predicast.matching.parts import (
-    Booleans,
     Floats,
-    Integers,
     Intervals,
     Part,
     Strings,
-    Timestamps,
 )
 from predicast.model import Absent, Event, Interval, Kind, Value
-from predicast.model.spans import Span
 from predicast.model.values import kind_of, microseconds
-
-_SCALE_OF: dict[type[Part], Scale] = {
-    Integers: Scale.NUMBER,
-    Floats: Scale.NUMBER,
-    Timestamps: Scale.TIMESTAMP,
-    Booleans: Scale.BOOLEAN,
-    Strings: Scale.STRING,
-}
 
 
 class EventCodes(NamedTuple):
@@ -50,9 +38,9 @@ class AxisIndex:
         for place, axis in enumerate(axes):
             self._places.setdefault(axis.name.attribute, []).append((place, axis))
         lacking = [_lacking(axis, absent) for axis in axes]
-        self._lower = np.array([[low] for low, _, _ in lacking], np.int32).reshape(-1, 1)
-        self._upper = np.array([[high] for _, high, _ in lacking], np.int32).reshape(-1, 1)
-        self._is_wide = np.array([[wide] for _, _, wide in lacking], bool).reshape(-1, 1)
+        self._lower = np.array([low for low, _, _ in lacking], np.int32).reshape(-1, 1)
+        self._upper = np.array([high for _, high, _ in lacking], np.int32).reshape(-1, 1)
+        self._is_wide = np.array([wide for _, _, wide in lacking], bool).reshape(-1, 1)
 
     def codes(self, event: Event) -> EventCodes:
         """The codes of one event on all axes."""
@@ -128,7 +116,7 @@ def _code_axis(
                 lower[rows] = upper[rows] = _are_discrete(part)
         elif isinstance(part, Intervals):
             lower[rows], upper[rows] = _code_intervals(axis, part)
-        elif _SCALE_OF[type(part)] is scale:
+        elif SCALES[part.kind] is scale:
             lower[rows], upper[rows] = _code_part(axis.lower, part), _code_part(axis.upper, part)
         elif scale is Scale.REVERSED and isinstance(part, Strings):
             backwards = [word[::-1] for word in part.words]
@@ -168,10 +156,12 @@ def _code_intervals(axis: Axis, part: Intervals) -> tuple[list[int], list[int]]:
 def interval_code(axis: Axis, interval: Interval) -> tuple[int, int]:
     """Crosswise: the lower code of the upper end, the upper code of the lower end."""
     kind = {Scale.NUMBER: Kind.NUMBER, Scale.TIMESTAMP: Kind.TIMESTAMP}.get(axis.name.scale)
-    if axis.name.scale in TEXTUAL or kind is None or interval.kind not in {kind, None}:
+    if kind is None or interval.kind not in {kind, None}:
         return FAILS
     assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
-    span = _closed_integers(interval.span()) if interval.is_discrete() else interval.span()
+    span = interval.span()
+    if interval.is_discrete():
+        span = span.closed_over_integers()
     if span.hi is None:
         low = len(axis.lower)
     else:
@@ -181,9 +171,3 @@ def interval_code(axis: Axis, interval: Interval) -> tuple[int, int]:
     else:
         high = axis.upper.code_cut(span.lo, 1) if span.lo_open else axis.upper.code(span.lo)
     return low, high
-
-
-def _closed_integers(span: Span) -> Span:
-    lo = None if span.lo is None else span.lo + span.lo_open
-    hi = None if span.hi is None else span.hi - span.hi_open
-    return Span(lo, hi)

@@ -50,7 +50,6 @@ class Columnar(Matcher):
         super().__init__(absent=absent)
         self._held: dict[int, Subscription] = {}
         self._recent = BruteForce(absent=absent)
-        self._recent_keys: set[int] = set()
         self._segments: list[Segment] = []
         self._disjunctions = 0  # subscriptions of several clauses, which may match twice
         self._events = 0
@@ -60,13 +59,11 @@ class Columnar(Matcher):
         self._held[key] = subscription
         self._disjunctions += len(subscription.clauses) > 1
         self._recent.subscribe(key, subscription)
-        self._recent_keys.add(key)
 
     def unsubscribe(self, key: int) -> None:
         self._disjunctions -= len(self._held.pop(key).clauses) > 1
-        if key in self._recent_keys:
+        if key in self._recent:
             self._recent.unsubscribe(key)
-            self._recent_keys.remove(key)
         else:
             self._strike(key)
 
@@ -76,7 +73,7 @@ class Columnar(Matcher):
 
     def match(self, event: Event) -> list[int]:
         self._events += 1
-        if len(self._recent_keys) > self.most_recent:
+        if len(self._recent) > self.most_recent:
             self._compile_recent()
         found = self._recent.match(event)
         for segment in self._segments:
@@ -89,15 +86,11 @@ class Columnar(Matcher):
         return list(dict.fromkeys(found))
 
     def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
-        found: list[list[int]] = [[] for _ in events]
-        pairs = self.match_columns(Columns.from_events(events))
-        for event, key in zip(pairs.events.tolist(), pairs.keys.tolist(), strict=True):
-            found[event].append(key)
-        return found
+        return self.match_columns(Columns.from_events(events)).by_event(len(events))
 
     def match_columns(self, columns: Columns) -> Pairs:
         self._events += len(columns)
-        if len(self._recent_keys) > self.most_recent:
+        if len(self._recent) > self.most_recent:
             self._compile_recent()
         recent = self._recent.match_columns(columns)
         writer = Writer()
@@ -126,7 +119,7 @@ class Columnar(Matcher):
             "clauses": sum(len(each.clauses) for each in self._held.values()),
             "events": self._events,
             "segments": len(self._segments),
-            "recent": len(self._recent_keys),
+            "recent": len(self._recent),
             "compiled": self._compiled,
             "bytes": sum(segment.nbytes() for segment in self._segments),
         }
@@ -140,9 +133,8 @@ class Columnar(Matcher):
                 return
 
     def _compile_recent(self) -> None:
-        keys = sorted(self._recent_keys)
+        keys = sorted(self._recent)
         self._recent = BruteForce(absent=self.absent)
-        self._recent_keys = set()
         while self._segments and len(self._segments[-1]) <= _SIMILAR * len(keys):
             keys = sorted([*self._segments.pop().live_keys(), *keys])
         self._add_segment(keys)

@@ -42,7 +42,6 @@ class RowArrays(NamedTuple):
     range_hi: Array
     set_first: Array
     set_axis: Array
-    set_number: Array
     other_first: Array
     other: Array
     keys: Array
@@ -101,7 +100,6 @@ class Rows:
             table.hi[here],
             _first([each.clause for each in sets], count),
             np.array([each.axis for each in sets], np.int32),
-            np.arange(len(sets), dtype=np.int32),
             _first([r for r, _ in other], count),
             np.array([o for _, o in other], np.int32),
             keys[clauses],
