@@ -9,15 +9,19 @@ from predicast.language.json_form import (
     subscription_from_json,
     subscription_to_json,
 )
+from predicast.language.parameters import Parametric, has_parameters, parametric
 from predicast.language.reading import Readable, to_subscription
 from predicast.language.where import parse_where, to_where
 
 __all__ = [
+    "Parametric",
     "Readable",
     "attr",
     "event_from_document",
     "event_from_json",
     "event_to_json",
+    "has_parameters",
+    "parametric",
     "parse_where",
     "subscription_from_document",
     "subscription_from_json",

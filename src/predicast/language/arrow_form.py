@@ -16,25 +16,54 @@ column               type       meaning
 
 Rows of one clause with the operator ``in`` (or ``not in``) on one attribute are the members of
 one set. For between, write two rows, ``>=`` and ``<=``.
+
+The table is read by columns. Rows are brought together by subscription and clause (they mostly
+are already), the slots of a subscription's rows, side by side, are its outline, and the
+operands of all subscriptions of one outline are picked out of the columns of values::
+
+    rows     s1: x < 3 | s1: y = 4 | s2: x < 5 | s2: y = 9 | s3: z > 1
+    slots       0          1          0          1          2
+    outlines  s1, s2: (0, 1), columns [3, 5] and [4, 9]        s3: (2), column [1]
+
+No Python object is made per row or per subscription, except for sets and for the odd ones, which
+``arrow_rows`` reads: those with a pattern, a bare clause, a constraint said twice or a set whose
+members are apart. Time is linear in the rows, with a sort where a subscription's rows are
+scattered.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
-from predicast.errors import InvalidConstraintError, ModelError, UnknownColumnError, suggest
-from predicast.model import Clause, Constraint, Operator, Subscription
-from predicast.model.operators import PRESENCE, RANGE, SET
+from predicast.errors import UnknownColumnError, suggest
+from predicast.language.arrow_columns import (
+    TYPES,
+    WIDTH,
+    WORDS,
+    ColumnRows,
+)
+from predicast.language.arrow_order import Arrangement, arranged
+from predicast.language.arrow_rows import VALUES, read_rows
+from predicast.language.arrow_sets import gather_sets
+from predicast.model.alike import Alike, grouped, narrowed
+from predicast.model.outline import OperandType, Outline, Slot, outline_of
 
-_VALUES: Final = ("int_value", "float_value", "string_value", "bool_value", "timestamp_value")
-_REQUIRED: Final = ("id", "clause", "attribute", "operator", *_VALUES[:4])
-_OPERATORS: Final = {operator.value: operator for operator in Operator if operator not in RANGE}
+_REQUIRED: Final = ("id", "clause", "attribute", "operator", *VALUES[:4])
+_FEW_SLOTS: Final = 1 << 16  # codes for which a table of all of them is cheap
 
 
-def subscriptions_from_arrow(table: pa.Table) -> dict[str, Subscription]:
-    """The subscriptions of a table, by id, in order of appearance."""
+class Reading(NamedTuple):
+    """Subscriptions with their ids; a group's subscriptions are those at its positions."""
+
+    ids: pa.StringArray  # all different, in order of appearance
+    groups: list[tuple[np.ndarray, Alike]]
+
+
+def alike_from_arrow(table: pa.Table | pa.RecordBatch) -> Reading:
+    """The subscriptions of a table, by outline."""
     for column in _REQUIRED:
         if column not in table.column_names:
             close = suggest(column, table.column_names)
@@ -42,67 +71,150 @@ def subscriptions_from_arrow(table: pa.Table) -> dict[str, Subscription]:
             raise UnknownColumnError(
                 f"the table lacks the column {column!r}{hint}", column=column, suggestion=close
             )
-    rows = table.select([*_REQUIRED, *(c for c in _VALUES[4:] if c in table.column_names)])
-    clauses: dict[str, dict[int, list[Constraint]]] = {}
-    sets: dict[tuple[str, int, str, Operator], list[Any]] = {}
-    for number, row in enumerate(rows.to_pylist()):
-        id, clause = row["id"], row["clause"]
-        if not isinstance(id, str) or not isinstance(clause, int):
-            raise InvalidConstraintError(f"row {number}: id and clause must be given")
-        constraints = clauses.setdefault(id, {}).setdefault(clause, [])
-        if row["attribute"] is None and row["operator"] is None:
-            continue
-        operator = _operator(row["operator"], number)
-        value = _value(row, operator, number)
-        if operator in SET:
-            members = sets.setdefault((id, clause, row["attribute"], operator), [])
-            members.append(value)
-            if len(members) > 1:
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+    table = table.select([*_REQUIRED, *(c for c in VALUES[4:] if c in table.column_names)])
+    rows = ColumnRows.read(table)
+    if rows is None:
+        found = read_rows(table, range(table.num_rows))
+        return Reading(pa.array(list(found), pa.string()), grouped(enumerate(found.values())))
+    if not rows.length:
+        return Reading(pa.array([], pa.string()), [])
+    return _by_outline(rows)
+
+
+def _by_outline(rows: ColumnRows) -> Reading:
+    arrangement = arranged(rows)
+    odd = np.zeros(len(arrangement.ids), bool)
+    odd[arrangement.subscription[rows.odd()]] = True
+    arrangement = gather_sets(rows, arrangement, odd)
+    slots = _Slots(rows)
+    marked = slots.codes if arrangement.order is None else slots.codes[arrangement.order]
+    # Two outlines may have the same slots and differ in where clauses begin.
+    marked = marked * 2 + arrangement.opens
+    groups = []
+    for count in np.unique(arrangement.counts[~odd]).tolist():
+        members = np.flatnonzero((arrangement.counts == count) & ~odd)
+        starts = arrangement.starts[members]
+        if len(members) * count == len(marked):
+            table = marked.reshape(-1, count)  # all of them: no need to copy
+        else:
+            table = marked[starts[:, None] + np.arange(count)]
+        for equal in _equal_rows(table, 2 * len(slots.slots)):
+            outline = slots.outline(table[equal[0]])
+            alike = _alike(outline, rows, arrangement, starts[equal])
+            positions = members[equal]
+            repeated = _repeated(alike)
+            if repeated.any():
+                odd[positions[repeated]] = True
+                positions, alike = positions[~repeated], alike.take(~repeated)
+            if len(alike):
+                groups.append((positions, alike))
+    return Reading(arrangement.ids, groups + _read_odd(rows, arrangement, odd))
+
+
+class _Slots:
+    """The slots of a table: those that occur, and a code for each row."""
+
+    def __init__(self, rows: ColumnRows) -> None:
+        per_name = (len(WORDS) + 1) * WIDTH
+        few = len(rows.names) * per_name < np.iinfo(np.int32).max
+        packed = rows.attributes * (np.int32(per_name) if few else np.int64(per_name))
+        packed += rows.operators * np.int16(WIDTH) + rows.types
+        packed[rows.bare] = 0  # never looked at, as bare rows are odd
+        occurring, codes = _dense(packed)
+        # With room for the mark of a row that opens a clause.
+        self.codes = codes.astype(np.min_scalar_type(2 * len(occurring) + 1))
+        self.slots = [_slot(rows.names, each) for each in occurring.tolist()]
+
+    def outline(self, marked: np.ndarray) -> Outline:
+        """The outline of a subscription whose rows have these codes."""
+        clauses: list[list[Slot]] = []
+        for code in marked.tolist():
+            if code % 2:
+                clauses.append([])
+            clauses[-1].append(self.slots[code // 2])
+        return outline_of(tuple(map(tuple, clauses)))
+
+
+def _dense(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct numbers, and the position of each number among them."""
+    size = int(packed.max()) + 1
+    if (
+        size > 2 * len(packed) + _FEW_SLOTS
+    ):  # a table of a great many names: sorting takes less room
+        return np.unique(packed, return_inverse=True)
+    present = np.zeros(size, bool)
+    present[packed] = True
+    occurring = np.flatnonzero(present)
+    position = np.zeros(size, np.int32)
+    position[occurring] = np.arange(len(occurring))
+    return occurring, position[packed]
+
+
+def _slot(names: list[str], packed: int) -> Slot:
+    rest, type_code = divmod(packed, WIDTH)
+    attribute, operator = divmod(rest, len(WORDS) + 1)
+    type_ = TYPES[type_code]
+    name = names[attribute] if names else ""  # there are bare rows only
+    return Slot(name, WORDS[operator], () if type_ is None else (type_,))
+
+
+def _equal_rows(table: np.ndarray, codes: int) -> list[np.ndarray]:
+    """The rows of a table of codes that are equal to each other, set by set."""
+    if np.all(table == table[0]):
+        return [np.arange(len(table))]
+    packed, bound = table[:, 0].astype(np.int64), codes
+    for column in table.T[1:]:
+        if bound >= 2**62 // codes:
+            distinct, packed = np.unique(packed, return_inverse=True)
+            bound = len(distinct)
+        packed = packed * codes + column
+        bound *= codes
+    order = np.argsort(packed, kind="stable")
+    ends = np.flatnonzero(np.diff(packed[order])) + 1
+    return np.split(order, ends)
+
+
+def _alike(
+    outline: Outline, rows: ColumnRows, arrangement: Arrangement, starts: np.ndarray
+) -> Alike:
+    """Subscriptions of one outline, given where the rows of each start."""
+    columns = []
+    slots = [slot for clause in outline.clauses for slot in clause]
+    for place, slot in enumerate(slots):
+        for type_ in slot.operands:
+            column = rows.values(TYPES.index(type_))[arrangement.rows(starts + place)]
+            columns.append(narrowed(column) if type_ is OperandType.INTEGER else column)
+    return Alike(outline, columns, len(starts))
+
+
+def _repeated(alike: Alike) -> np.ndarray:
+    """The subscriptions that say something twice in one clause."""
+    repeated = np.zeros(len(alike), bool)
+    column = 0
+    for clause in alike.outline.clauses:
+        seen: dict[Slot, list[Any]] = {}
+        for slot in clause:
+            earlier = seen.setdefault(slot, [])
+            if not slot.operands:
+                repeated |= bool(earlier)
+                earlier.append(None)
                 continue
-        constraints.append(_constraint(row["attribute"], operator, value, number))
-    _fill_sets(clauses, sets)
-    return {
-        id: Subscription(tuple(Clause(tuple(dict.fromkeys(each))) for each in by_clause.values()))
-        for id, by_clause in clauses.items()
-    }
+            for other in earlier:
+                repeated |= alike.columns[column] == other
+            earlier.append(alike.columns[column])
+            column += 1
+    return repeated
 
 
-def _fill_sets(
-    clauses: dict[str, dict[int, list[Constraint]]],
-    sets: dict[tuple[str, int, str, Operator], list[Any]],
-) -> None:
-    for (id, clause, attribute, operator), members in sets.items():
-        constraints = clauses[id][clause]
-        for position, constraint in enumerate(constraints):
-            if constraint.attribute == attribute and constraint.operator is operator:
-                constraints[position] = Constraint(attribute, operator, tuple(members))
-
-
-def _constraint(attribute: Any, operator: Operator, value: Any, row: int) -> Constraint:
-    try:
-        return Constraint(attribute, operator, (value,) if operator in SET else value)
-    except ModelError as error:
-        raise InvalidConstraintError(
-            f"row {row}: {error.message}", attribute=attribute, operator=operator.value
-        ) from error
-
-
-def _operator(name: Any, row: int) -> Operator:
-    operator = _OPERATORS.get(name)
-    if operator is None:
-        close = suggest(str(name), _OPERATORS)
-        hint = f"did you mean {close!r}?" if close else f"known: {', '.join(_OPERATORS)}"
-        raise InvalidConstraintError(f"row {row}: there is no operator {name!r}; {hint}")
-    return operator
-
-
-def _value(row: dict[str, Any], operator: Operator, number: int) -> Any:
-    values = [row[column] for column in _VALUES if row.get(column) is not None]
-    if len(values) != (0 if operator in PRESENCE else 1):
-        expected = "no value" if operator in PRESENCE else "exactly one value"
-        raise InvalidConstraintError(
-            f"row {number}: {operator.value!r} takes {expected}, not {len(values)}",
-            attribute=row["attribute"],
-            operator=operator.value,
-        )
-    return values[0] if values else None
+def _read_odd(
+    rows: ColumnRows, arrangement: Arrangement, odd: np.ndarray
+) -> list[tuple[np.ndarray, Alike]]:
+    """The subscriptions that have to be read row by row."""
+    numbers = np.flatnonzero(odd[arrangement.subscription])
+    if not len(numbers):
+        return []
+    found = read_rows(rows.table.take(pa.array(numbers)), numbers.tolist())
+    positions = np.flatnonzero(odd).tolist()
+    return grouped(zip(positions, found.values(), strict=True))

@@ -38,7 +38,7 @@ _INTERVAL_KEYS: Final = frozenset({"lo", "hi", "lo_open", "hi_open"})
 def subscription_to_json(subscription: Subscription) -> str:
     """The subscription as one line of JSON."""
     clauses = [
-        {"all": [_constraint_document(constraint) for constraint in clause]}
+        {"all": [constraint_to_document(constraint) for constraint in clause]}
         for clause in subscription.clauses
     ]
     return msgspec.json.encode({"any": clauses}).decode()
@@ -49,7 +49,8 @@ def event_to_json(event: Event) -> str:
     return msgspec.json.encode({name: _document(value) for name, value in event.items()}).decode()
 
 
-def _constraint_document(constraint: Constraint) -> dict[str, Any]:
+def constraint_to_document(constraint: Constraint) -> dict[str, Any]:
+    """One constraint, ready to be encoded."""
     document: dict[str, Any] = {
         "attribute": constraint.attribute,
         "operator": constraint.operator.value,
@@ -106,6 +107,11 @@ def subscription_from_document(document: Any) -> Subscription:
             )
         )
     return Subscription(tuple(read))
+
+
+def constraint_from_document(document: Any) -> Constraint:
+    """One constraint from JSON that has been decoded already."""
+    return _constraint(document, "$")
 
 
 def event_from_json(text: str | bytes) -> Event:

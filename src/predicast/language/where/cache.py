@@ -14,13 +14,14 @@ from __future__ import annotations
 import re
 import threading
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
 from predicast.errors import ModelError, ParseError, TextTooLongError
 from predicast.language.where.position import error_at
 from predicast.language.where.template import ConstraintTemplate, Literal, Shape
 from predicast.model import Constraint, Subscription, Value
 from predicast.model.expression import normalised
+from predicast.model.outline import Outline, outlined
 
 MAX_TEXT: Final = 65_536  # characters in one expression
 MAX_SHAPES: Final = 4_096  # a handful in practice; the bounds are for hostile input
@@ -53,32 +54,34 @@ class ShapeCache:
 
     def parse(self, text: str) -> Subscription:
         """The subscription that the text states."""
-        if len(text) > MAX_TEXT:
-            raise TextTooLongError(
-                f"the expression has {len(text)} characters; the limit is {MAX_TEXT}",
-                limit=MAX_TEXT,
-                actual=len(text),
-            )
-        pieces = _CUT.split(text)
-        texts = pieces[1::2]
-        # One string per kind of literal; quoted names keep their text.
-        pieces[1::2] = [t if t[0] == "`" else _MARKS.get(t[0], "0") for t in texts]
-        key = tuple(pieces)
+        key, texts = _cut(text)
         shape = self._shapes.get(key)
         if shape is None:
             return self._parse_fresh(text, key)
         self.hits += 1
         try:
-            return shape.fill([t for t in texts if t[0] != "`"])
+            return shape.fill(texts)
         except ModelError:
             return self._parse_fresh(text, key)  # for an error that knows its place
+
+    def outlined(self, text: str) -> tuple[Outline, tuple[Any, ...]]:
+        """The same as an outline and operands; no object is made if the shape is known."""
+        key, texts = _cut(text)
+        shape = self._shapes.get(key)
+        if shape is None:
+            return outlined(self._parse_fresh(text, key))
+        self.hits += 1
+        try:
+            return shape.outlined(texts)
+        except ModelError:
+            return outlined(self._parse_fresh(text, key))
 
     def _parse_fresh(self, text: str, key: tuple[str, ...]) -> Subscription:
         self.misses += 1
         from predicast.language.where.parser import parse  # sqlglot is slow to import
 
         clauses = normalised(parse(text))
-        subscription = Subscription.of([[_filled(leaf, text) for leaf in c] for c in clauses])
+        subscription = Subscription.of([[filled(leaf, text) for leaf in c] for c in clauses])
         slots = _slots(text)
         places = {(each.start, each.end) for c in clauses for leaf in c for each in leaf.literals}
         if len(text) <= MAX_REMEMBERED and slots.items() <= places:
@@ -106,6 +109,31 @@ def parse_where(text: str) -> Subscription:
     return _shared.parse(text)
 
 
+def outlined_where(text: str) -> tuple[Outline, tuple[Any, ...]]:
+    """The outline and the operands of what a ``where`` expression states, for bulk work."""
+    return _shared.outlined(text)
+
+
+def check_length(text: str) -> None:
+    """Refuse a text that is too long to be looked at."""
+    if len(text) > MAX_TEXT:
+        raise TextTooLongError(
+            f"the expression has {len(text)} characters; the limit is {MAX_TEXT}",
+            limit=MAX_TEXT,
+            actual=len(text),
+        )
+
+
+def _cut(text: str) -> tuple[tuple[str, ...], list[str]]:
+    """The shape of a text, and the texts of its literals."""
+    check_length(text)
+    pieces = _CUT.split(text)
+    texts = pieces[1::2]
+    # One string per kind of literal; quoted names keep their text.
+    pieces[1::2] = [t if t[0] == "`" else _MARKS.get(t[0], "0") for t in texts]
+    return tuple(pieces), [t for t in texts if t[0] != "`"]
+
+
 def _slots(text: str) -> dict[int, int]:
     """Where each literal of the cut starts and ends."""
     pieces = _CUT.split(text)
@@ -117,7 +145,7 @@ def _slots(text: str) -> dict[int, int]:
     }
 
 
-def _filled(template: ConstraintTemplate, text: str) -> Constraint:
+def filled(template: ConstraintTemplate, text: str) -> Constraint:
     """The constraint with the text's own literals; an error points at the one to blame."""
     spot = template.start
 

@@ -1,11 +1,13 @@
-"""Names and literals: the two things that a test compares."""
+"""Names, literals and parameters: the things that a test compares."""
 
 from __future__ import annotations
 
+import re
 from typing import Final, NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from predicast.language.where.position import missing
 from predicast.language.where.template import (
     Literal,
     as_day,
@@ -55,13 +57,19 @@ _LITERAL_STARTS: Final = frozenset(
         TokenType.PLUS,
         TokenType.TRUE,
         TokenType.FALSE,
+        TokenType.COLON,
     }
 )
+_PARAMETER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ALLOWED: Final = "a subscription is made of comparisons, BETWEEN, IN, LIKE, RLIKE, IS NULL"
 
 
 class OperandReader(TokenReader):
-    """Reads names and literals."""
+    """Reads names, literals and, if there are values for them, parameters."""
+
+    def __init__(self, text: str, *, parameters: bool = False) -> None:
+        super().__init__(text)
+        self._parameters = parameters
 
     def _at_name(self) -> bool:
         token = self._token
@@ -106,6 +114,8 @@ class OperandReader(TokenReader):
             return self._number(negative=False)
         if token.token_type in {TokenType.STRING, TokenType.RAW_STRING}:
             return self._quoted()
+        if token.token_type is TokenType.COLON:
+            return self._parameter()
         if token.token_type in {TokenType.TRUE, TokenType.FALSE} and not ordered:
             self._advance()
             truth = token.token_type is TokenType.TRUE
@@ -127,6 +137,8 @@ class OperandReader(TokenReader):
         start = self._token.start
         if self._take(TokenType.DOT) and self._token.start != start + 1:
             self._fail("expected digits after the decimal point")
+        if self._token.token_type is TokenType.COLON:
+            self._fail("a parameter takes no sign", hint="put the sign into its value")
         token = self._expect(TokenType.NUMBER, "a number")
         end = token.end + 1
         if self._token.token_type is TokenType.DCOLON and self._token.start == token.start:
@@ -143,6 +155,11 @@ class OperandReader(TokenReader):
         return Literal(start, end, lambda _: convert(text), Kind.NUMBER)
 
     def _literals(self) -> list[Literal]:
+        if self._token.token_type is TokenType.COLON:
+            self._fail(
+                "expected a parenthesis after IN",
+                hint="a parameter is one value; list several: x IN (:first, :second)",
+            )
         self._expect(TokenType.L_PAREN, "a parenthesis after IN")
         found = [self._literal("in the list of IN")]
         while self._take(TokenType.COMMA):
@@ -154,6 +171,42 @@ class OperandReader(TokenReader):
         if self._token.token_type not in {TokenType.STRING, TokenType.RAW_STRING}:
             self._fail(f"expected a string {where}", hint="strings stand in quotes: 'IBM'")
         return self._quoted()
+
+    def _string_or_parameter(self, where: str) -> Literal:
+        if self._token.token_type is TokenType.COLON:
+            return self._parameter()
+        return self._string(where)
+
+    def _parameter(self) -> Literal:
+        colon, name = self._token, self._parameter_at(self._position)
+        if name is None:
+            self._fail(
+                "expected a parameter's name right after the colon",
+                hint="a parameter is like :low, of letters, digits and underscores",
+            )
+        if not self._parameters:
+            raise missing(self._text, self._parameters_ahead())
+        self._position += 2
+        return Literal(colon.start, self._previous.end + 1, _no_text, None, name)
+
+    def _parameter_at(self, position: int) -> str | None:
+        """The name of the parameter whose colon is the token at this position."""
+        colon, *following = self._tokens[position : position + 2]
+        if colon.token_type is not TokenType.COLON or not following:
+            return None
+        # Any word will do, keywords too, so it is the text that counts and not the token's type.
+        [token] = following
+        name = self._text[token.start : token.end + 1]
+        return name if token.start == colon.end + 1 and _PARAMETER.fullmatch(name) else None
+
+    def _parameters_ahead(self) -> dict[str, int]:
+        """Every parameter from here on, and where it first stands."""
+        found: dict[str, int] = {}
+        for position in range(self._position, len(self._tokens)):
+            name = self._parameter_at(position)
+            if name is not None:
+                found.setdefault(name, self._tokens[position].start)
+        return found
 
     def _quoted(self) -> Literal:
         token = self._advance()
@@ -180,14 +233,20 @@ class OperandReader(TokenReader):
             self._unsupported("a subscription holds no subquery", "list the values: x IN (1, 2)")
         if token.token_type in {TokenType.CASE, TokenType.EXISTS, TokenType.ILIKE}:
             self._unsupported(f"{token.text.upper()} cannot be part of a subscription", _ALLOWED)
-        if token.token_type in {TokenType.COLON, TokenType.PLACEHOLDER}:
-            self._unsupported("a parameter has no value here", "write the value itself")
+        if token.token_type is TokenType.PLACEHOLDER:
+            self._unsupported(
+                "a parameter has a name", "write the value itself, or a parameter such as :low"
+            )
         if self._at_name():
             self._unsupported(
                 f"expected {what.strip()}, not the attribute {token.text!r}",
                 "an attribute is compared with a value; strings stand in quotes: 'IBM'",
             )
         self._fail(f"expected {what.strip()}, not {token.text!r}")
+
+
+def _no_text(text: str) -> NoReturn:
+    raise AssertionError(f"the parameter {text} was read as a literal")
 
 
 def _is_word(token: Token) -> bool:

@@ -17,6 +17,11 @@ recursion, and every error knows its place.
                | function "(" name "," string ")"
                | name                                   a boolean attribute
                | TRUE | FALSE
+    literal    = number | string | TRUE | FALSE | timestamp | ":" parameter
+    string     = quoted text | ":" parameter
+
+A parameter is a value to come. It is read only where the caller has values for it, and refused
+with its place otherwise.
 """
 
 from __future__ import annotations
@@ -86,9 +91,9 @@ class _Group:
         return Not(node) if self.negated else node
 
 
-def parse(text: str) -> Node[ConstraintTemplate]:
+def parse(text: str, *, parameters: bool = False) -> Node[ConstraintTemplate]:
     """The text as a template, or a ``ParseError`` that points at what is wrong."""
-    return _Parser(text).condition()
+    return _Parser(text, parameters=parameters).condition()
 
 
 class _Parser(OperandReader):
@@ -181,12 +186,13 @@ class _Parser(OperandReader):
         if self._take(TokenType.IN):
             return Leaf(self._constraint(name, Operator.IN, at, *self._literals()))
         if self._take(TokenType.LIKE):
-            parts = [self._string("after LIKE")]
+            parts = [self._string_or_parameter("after LIKE")]
             if self._take(TokenType.ESCAPE):
-                parts.append(self._string("after ESCAPE"))
+                parts.append(self._string_or_parameter("after ESCAPE"))
             return Leaf(self._constraint(name, Operator.LIKE, at, *parts))
         if self._take(TokenType.RLIKE):
-            return Leaf(self._constraint(name, Operator.MATCHES, at, self._string("after RLIKE")))
+            pattern = self._string_or_parameter("after RLIKE")
+            return Leaf(self._constraint(name, Operator.MATCHES, at, pattern))
         if self._take(TokenType.IS):
             operator = Operator.EXISTS if self._take(TokenType.NOT) else Operator.ABSENT
             if not self._take(TokenType.NULL):
@@ -237,7 +243,7 @@ class _Parser(OperandReader):
             )
         name = self._argument_name(function)
         self._expect(TokenType.COMMA, f"a comma between the arguments of {function}")
-        literal = self._string(f"as the second argument of {function}")
+        literal = self._string_or_parameter(f"as the second argument of {function}")
         self._expect(TokenType.R_PAREN, f"the closing parenthesis of {function}")
         return self._constraint(name, STRING_FUNCTIONS[function], at, literal)
 
@@ -249,7 +255,7 @@ class _Parser(OperandReader):
     def _constraint(
         self, name: str, operator: Operator, at: Token, *literals: Literal
     ) -> ConstraintTemplate:
-        kinds = {literal.kind for literal in literals}
+        kinds = {literal.kind for literal in literals if literal.kind is not None}
         if len(kinds) > 1:
             mixed = " and ".join(sorted(kind.value for kind in kinds))
             self._fail(f"the values of {operator.value} are of one kind, not {mixed}", at)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeVar
 
-from predicast.errors import ParseError
+from predicast.errors import MissingParameterError, ParseError
 
 _CONTEXT: Final = 60  # characters shown on either side of the spot
 
@@ -31,3 +31,17 @@ def error_at(
     if hint:
         lines.append(f"  {hint}")
     return cls("\n".join(lines), text=text, line=line, column=column, hint=hint, **fields)
+
+
+def missing(text: str, places: dict[str, int]) -> MissingParameterError:
+    """The error about parameters without a value, given where each of them first stands."""
+    names = tuple(places)
+    listed = ", ".join(f":{name}" for name in names)
+    wanted = ", ".join(f'"{name}": ...' for name in names)
+    message = f"the parameter {listed} needs a value"
+    if len(names) > 1:
+        message = f"the parameters {listed} need values"
+    hint = f"parameters={{{wanted}}}"
+    return error_at(
+        MissingParameterError, text, min(places.values()), message, hint=hint, names=names
+    )

@@ -2,7 +2,9 @@
 
 Subscriptions are many and their shapes are few: ``price < 10 AND symbol = 'IBM'`` differs from a
 million others only in its literals. So the parser makes *templates*, constraints without their
-literals, and a ``Shape`` holds them normalised; filling in literals gives a subscription.
+literals, and a ``Shape`` holds them normalised; filling in literals gives a subscription. A
+parameter is a literal without a text: its value comes from the caller, and only
+``predicast.language.parameters`` makes templates that have one.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeAlias
+from operator import itemgetter
+from typing import Any, Final, TypeAlias
 
 from predicast.errors import InvalidValueError
 from predicast.language.where import literals
@@ -23,9 +26,13 @@ from predicast.model.constraint import (
     trusted_constraint,
 )
 from predicast.model.operators import LIKE, RANGE, REGEX, SET
+from predicast.model.outline import Outline, outlined
 from predicast.model.values import INT_MAX, INT_MIN
 
 Convert: TypeAlias = Callable[[str], Value]
+
+_SURE_DIGITS: Final = 19  # any number of fewer digits fits into 64 bits
+_MAX_OUTLINES: Final = 256  # of one shape that are remembered; the bound is for hostile input
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,8 @@ class Literal:
     start: int
     end: int
     convert: Convert
-    kind: Kind
+    kind: Kind | None  # a parameter's is its value's
+    parameter: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,8 @@ class ConstraintTemplate:
 
 def as_number(text: str) -> int | float:
     """A number literal in range."""
+    if len(text) < _SURE_DIGITS and text.isdigit():
+        return int(text)
     return _in_range(literals.number(text))
 
 
@@ -105,7 +115,7 @@ def as_day(text: str) -> datetime:
 class Shape:
     """A normalised template that fills fast, since all but the literals was checked before."""
 
-    __slots__ = ("_clauses", "_constants", "_converters", "_may_repeat")
+    __slots__ = ("_clauses", "_constants", "_converters", "_may_repeat", "_operands", "_outlines")
 
     def __init__(
         self, clauses: list[list[ConstraintTemplate]], text: str, slots: Sequence[int]
@@ -124,15 +134,60 @@ class Shape:
         self._constants = constants
         self._clauses = [[_filler(leaf, index) for leaf in clause] for clause in clauses]
         self._may_repeat = _may_repeat(clauses)
+        self._operands = _together(
+            [place for clause in clauses for leaf in clause for place in _places(leaf, index)]
+        )
+        self._outlines: dict[tuple[type, ...], Outline] = {}
 
     def fill(self, texts: Sequence[str]) -> Subscription:
         """The subscription with these literals, given as text in order of appearance."""
+        return self._filled(self._values(texts))
+
+    def outlined(self, texts: Sequence[str]) -> tuple[Outline, tuple[Any, ...]]:
+        """The outline and the operands of that subscription, without making it."""
+        values = self._values(texts)
+        if self._may_repeat:
+            return outlined(self._filled(values))
+        operands = self._operands(values)
+        # A shape's outline depends on which of its numbers are integers and which are floats.
+        types = tuple(map(type, operands))
+        outline = self._outlines.get(types)
+        if outline is None:
+            outline, _ = outlined(self._filled(values))
+            if len(self._outlines) < _MAX_OUTLINES:
+                self._outlines[types] = outline
+        return outline, operands
+
+    def _values(self, texts: Sequence[str]) -> list[Value]:
         values = [convert(text) for convert, text in zip(self._converters, texts, strict=True)]
         values += self._constants
+        return values
+
+    def _filled(self, values: list[Value]) -> Subscription:
         clauses = [[fill(values) for fill in clause] for clause in self._clauses]
         if self._may_repeat:
             return Subscription.of(clauses)
         return Subscription(tuple([Clause(tuple(clause)) for clause in clauses]))
+
+
+_Place: TypeAlias = Callable[[list[Value]], Any]
+
+
+def _places(template: ConstraintTemplate, index: dict[int, int]) -> list[_Place]:
+    """Functions from the values of a text's literals to the operands of a constraint."""
+    operator = template.operator
+    positions = [index[literal.start] for literal in template.literals]
+    if operator in SET:
+        return [lambda values: sorted_set([values[p] for p in positions])]
+    if operator in LIKE | REGEX:
+        fill = _filler(template, index)
+        return [lambda values: fill(values).operand]
+    return [itemgetter(position) for position in positions]
+
+
+def _together(places: list[_Place]) -> Callable[[list[Value]], tuple[Any, ...]]:
+    """One function for all the operands of a subscription."""
+    return lambda values: tuple([place(values) for place in places])
 
 
 def _may_repeat(clauses: list[list[ConstraintTemplate]]) -> bool:

@@ -64,6 +64,17 @@ class TokenReader:
         raise error_at(UnsupportedSyntaxError, self._text, self._offset(None), message, hint=hint)
 
 
+def has_colon(text: str) -> bool:
+    """Whether a colon stands outside of strings, quoted names and comments, as before parameters.
+
+    A text that cannot be split into words has none.
+    """
+    try:
+        return any(token.token_type is TokenType.COLON for token in Spark().tokenize(text))
+    except TokenError:
+        return False
+
+
 def _tokens(text: str) -> list[Token]:
     try:
         tokens: list[Token] = Spark().tokenize(text)

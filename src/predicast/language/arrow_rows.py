@@ -1,0 +1,84 @@
+"""The Arrow form read row by row: for odd rows, and for errors that name theirs.
+
+``arrow_form`` reads ordinary subscriptions by columns and hands the others to this module:
+those with sets, patterns, clauses without constraints, or something said twice. What is wrong with
+a row is also said here, so that there is one place that knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+
+from predicast.errors import InvalidConstraintError, ModelError, suggest
+from predicast.model import Clause, Constraint, Operator, Subscription
+from predicast.model.operators import PRESENCE, RANGE, SET
+
+VALUES: Final = ("int_value", "float_value", "string_value", "bool_value", "timestamp_value")
+OPERATORS: Final = {operator.value: operator for operator in Operator if operator not in RANGE}
+
+_Place: TypeAlias = tuple[str, int, str, Operator]  # of a set whose members stand in several rows
+
+
+def read_rows(rows: pa.Table, numbers: Iterable[int]) -> dict[str, Subscription]:
+    """The subscriptions of some rows, by id, in order of appearance; numbers are for errors."""
+    clauses: dict[str, dict[int, dict[Any, Constraint]]] = {}
+    sets: dict[_Place, list[Any]] = {}
+    for number, row in zip(numbers, rows.to_pylist(), strict=True):
+        constraint = read_row(row, number)
+        id, clause = row["id"], row["clause"]
+        constraints = clauses.setdefault(id, {}).setdefault(clause, {})
+        if constraint is None:
+            continue
+        if constraint.operator in SET:
+            place = (id, clause, constraint.attribute, constraint.operator)
+            constraints.setdefault(place, constraint)
+            sets.setdefault(place, []).extend(constraint.operand)  # type: ignore[arg-type]
+        else:
+            constraints.setdefault(constraint, constraint)
+    for place, members in sets.items():
+        id, clause, attribute, operator = place
+        clauses[id][clause][place] = Constraint(attribute, operator, tuple(members))
+    return {
+        id: Subscription(tuple(Clause(tuple(each.values())) for each in by_clause.values()))
+        for id, by_clause in clauses.items()
+    }
+
+
+def read_row(row: dict[str, Any], number: int) -> Constraint | None:
+    """The constraint of one row, or none for a clause that has none; a set of one member."""
+    if not isinstance(row["id"], str) or not isinstance(row["clause"], int):
+        raise InvalidConstraintError(f"row {number}: id and clause must be given")
+    if row["attribute"] is None and row["operator"] is None:
+        return None
+    operator = _operator(row["operator"], number)
+    value = _value(row, operator, number)
+    try:
+        return Constraint(row["attribute"], operator, (value,) if operator in SET else value)
+    except ModelError as error:
+        raise InvalidConstraintError(
+            f"row {number}: {error.message}", attribute=row["attribute"], operator=operator.value
+        ) from error
+
+
+def _operator(name: Any, row: int) -> Operator:
+    operator = OPERATORS.get(name)
+    if operator is None:
+        close = suggest(str(name), OPERATORS)
+        hint = f"did you mean {close!r}?" if close else f"known: {', '.join(OPERATORS)}"
+        raise InvalidConstraintError(f"row {row}: there is no operator {name!r}; {hint}")
+    return operator
+
+
+def _value(row: dict[str, Any], operator: Operator, number: int) -> Any:
+    values = [row[column] for column in VALUES if row.get(column) is not None]
+    if len(values) != (0 if operator in PRESENCE else 1):
+        expected = "no value" if operator in PRESENCE else "exactly one value"
+        raise InvalidConstraintError(
+            f"row {number}: {operator.value!r} takes {expected}, not {len(values)}",
+            attribute=row["attribute"],
+            operator=operator.value,
+        )
+    return values[0] if values else None

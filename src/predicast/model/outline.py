@@ -1,0 +1,209 @@
+"""``Outline``: what a subscription states, less its operands.
+
+A million subscriptions are a few outlines and a great many operands. Taking the two apart lets
+the operands stand in columns (``predicast.model.alike``) instead of in objects::
+
+    price < 10 AND symbol = 'IBM'
+
+    outline    ((price < INTEGER, symbol = STRING),)        one for all that look like this
+    operands   (10, 'IBM')                                  per subscription
+
+The type of each operand is part of the outline, so that a column is of one type throughout: 1 and
+1.5 are both numbers, and make two outlines. A constraint has one place for its operand, two
+with between, and none with exists and absent. Sets, LIKE patterns and regular expressions stay the
+objects that the constraint holds.
+
+Taking a subscription apart and putting it together again gives an equal one; both are linear in
+the number of constraints. Operands are trusted: they come from constraints, or from whoever made
+the checks that a constraint makes.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+
+from predicast.model.clause import Clause
+from predicast.model.constraint import Constraint, Operand, trusted_constraint
+from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.subscription import Subscription
+from predicast.model.values import Kind, Value, kind_of
+
+
+class OperandType(enum.Enum):
+    """The type of the operands in one place of an outline."""
+
+    INTEGER = "integer"
+    FLOAT = "float"
+    STRING = "string"
+    BOOLEAN = "boolean"
+    TIMESTAMP = "timestamp"
+    OBJECT = "object"  # sets, LIKE patterns and regular expressions, as the constraint holds them
+
+    # As with operators: members are singletons, and Enum's own hash is a Python call.
+    __hash__ = object.__hash__
+
+
+class Slot(NamedTuple):
+    """A constraint without its operand: the types of the places that the operand fills."""
+
+    attribute: str
+    operator: Operator
+    operands: tuple[OperandType, ...]
+
+
+Slots: TypeAlias = tuple[tuple[Slot, ...], ...]
+
+OPERAND_TYPES: Final[dict[type, OperandType]] = {
+    int: OperandType.INTEGER,
+    float: OperandType.FLOAT,
+    str: OperandType.STRING,
+    bool: OperandType.BOOLEAN,
+    datetime: OperandType.TIMESTAMP,
+}
+KINDS: Final = {
+    OperandType.INTEGER: Kind.NUMBER,
+    OperandType.FLOAT: Kind.NUMBER,
+    OperandType.STRING: Kind.STRING,
+    OperandType.BOOLEAN: Kind.BOOLEAN,
+    OperandType.TIMESTAMP: Kind.TIMESTAMP,
+}
+_WHOLE: Final = SET | LIKE | REGEX  # operators whose operand is kept as it is
+_OBJECT: Final = (OperandType.OBJECT,)
+
+
+class _Part(NamedTuple):
+    """How to make one constraint: which operands are its own, and their kind if it is fixed."""
+
+    attribute: str
+    operator: Operator
+    place: int
+    places: int
+    kind: Kind | None
+
+
+class Outline:
+    """Clauses of slots; equal outlines have equal slots in the same order."""
+
+    __slots__ = ("_hash", "_parts", "clauses", "places")
+
+    clauses: Slots
+    places: tuple[OperandType, ...]  # clause after clause, slot after slot
+
+    def __init__(self, clauses: Slots) -> None:
+        self.clauses = clauses
+        self.places = tuple(each for clause in clauses for slot in clause for each in slot.operands)
+        self._hash = hash(clauses)
+        self._parts = _parts(clauses)
+
+    def attributes(self) -> frozenset[str]:
+        """The names of all the attributes that such a subscription looks at."""
+        return frozenset(slot.attribute for clause in self.clauses for slot in clause)
+
+    def subscription(self, operands: Sequence[Any]) -> Subscription:
+        """The subscription with these operands, one per place."""
+        return Subscription(
+            tuple(
+                [
+                    Clause(tuple([_constraint(part, operands) for part in clause]))
+                    for clause in self._parts
+                ]
+            )
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        return isinstance(other, Outline) and self.clauses == other.clauses
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"Outline({self.clauses!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Hashes of strings and singletons differ from process to process; make them anew.
+        return outline_of, (self.clauses,)
+
+
+class Stated(NamedTuple):
+    """What one subscription states: an outline, and the operands that fill it."""
+
+    outline: Outline
+    operands: tuple[Any, ...]
+
+    def subscription(self) -> Subscription:
+        """The same as an object."""
+        return self.outline.subscription(self.operands)
+
+
+@lru_cache(maxsize=4_096)
+def outline_of(clauses: Slots) -> Outline:
+    """The outline with these slots; the same object while it is remembered."""
+    return Outline(clauses)
+
+
+def outlined(subscription: Subscription) -> Stated:
+    """The subscription's outline and the operands that fill it."""
+    operands: list[Any] = []
+    clauses = tuple(
+        [
+            tuple([_slot(constraint, operands) for constraint in clause.constraints])
+            for clause in subscription.clauses
+        ]
+    )
+    return Stated(outline_of(clauses), tuple(operands))
+
+
+def slot_types(operator: Operator, types: Sequence[OperandType]) -> tuple[OperandType, ...]:
+    """The places of an operator whose operand is made of values of these types."""
+    if operator in _WHOLE:
+        return _OBJECT
+    return tuple(types)
+
+
+def _slot(constraint: Constraint, operands: list[Any]) -> Slot:
+    """The constraint's slot; its operands are appended to those of the slots before."""
+    attribute, operator, operand = constraint.attribute, constraint.operator, constraint.operand
+    if operator in PRESENCE:
+        return Slot(attribute, operator, ())
+    if operator in _WHOLE:
+        operands.append(operand)
+        return Slot(attribute, operator, _OBJECT)
+    if operator in RANGE:
+        lo, hi = cast(tuple[Value, Value], operand)
+        operands += (lo, hi)
+        return Slot(attribute, operator, (OPERAND_TYPES[type(lo)], OPERAND_TYPES[type(hi)]))
+    operands.append(operand)
+    return Slot(attribute, operator, (OPERAND_TYPES[type(operand)],))
+
+
+def _parts(clauses: Slots) -> list[list[_Part]]:
+    place = 0
+    parts = []
+    for clause in clauses:
+        made = []
+        for attribute, operator, operands in clause:
+            kind = KINDS.get(operands[0]) if operands else None
+            if operator in LIKE | REGEX:
+                kind = Kind.STRING
+            made.append(_Part(attribute, operator, place, len(operands), kind))
+            place += len(operands)
+        parts.append(made)
+    return parts
+
+
+def _constraint(part: _Part, operands: Sequence[Any]) -> Constraint:
+    attribute, operator, place, places, kind = part
+    operand: Operand = None
+    if places == 1:
+        operand = operands[place]
+        if kind is None:  # a set: its members are of one kind
+            kind = kind_of(operand[0])  # type: ignore[index]
+    elif places == 2:
+        operand = (operands[place], operands[place + 1])
+    return trusted_constraint(attribute, operator, operand, kind)

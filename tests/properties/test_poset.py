@@ -1,0 +1,236 @@
+"""The poset against brute force, its invariants checked after every step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from predicast.matching.poset import Poset
+from predicast.matching.poset_filter import Filter
+from predicast.matching.poset_index import FilterIndex
+from predicast.matching.window import Added, Operation, Removed, Replaced
+from predicast.model import Absent, Constraint, Event, Interval, Operator, Subscription, covers
+from predicast.testing.conformance import definition
+from predicast.testing.strategies import events, events_near, subscriptions
+
+_POLICIES: tuple[Absent, ...] = ("fails", "passes")
+_SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+
+
+@st.composite
+def boxes(draw: st.DrawFn) -> Subscription:
+    """Small boxes of few numbers, which cover, equal and overlap each other all the time."""
+    clauses = []
+    for _ in range(1 if draw(st.integers(0, 4)) else 2):
+        clause = []
+        for name in draw(st.sampled_from(["a", "b", "ab", "ab", "abc", ""])):
+            lo, width = draw(st.integers(0, 4)), draw(st.integers(0, 4))
+            clause.append(Constraint(name, Operator.BETWEEN, (lo, lo + width)))
+        clauses.append(clause)
+    return Subscription.of(clauses)
+
+
+def wanted() -> st.SearchStrategy[Subscription]:
+    return boxes() | boxes() | boxes() | subscriptions()
+
+
+def happenings() -> st.SearchStrategy[Event]:
+    number: st.SearchStrategy[Any] = st.integers(0, 8)
+    region: st.SearchStrategy[Any] = st.tuples(number, number).map(
+        lambda ends: Interval(min(ends), max(ends))
+    )
+    small = st.dictionaries(st.sampled_from("abc"), number | region, max_size=3).map(Event)
+    return small | events()
+
+
+class Machine(RuleBasedStateMachine):
+    """Subscribe, change, unsubscribe, run windows, relink, match and ask for the roots."""
+
+    policy: Absent
+
+    @initialize()
+    def start(self) -> None:
+        self.poset = Poset(absent=self.policy)
+        self.held: dict[int, Subscription] = {}
+        self.next_key = 0
+
+    @rule(subscription=wanted())
+    def subscribe(self, subscription: Subscription) -> None:
+        self.poset.subscribe(self.next_key, subscription)
+        self.held[self.next_key] = subscription
+        self.next_key += 1
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data(), subscription=wanted())
+    def change(self, data: Any, subscription: Subscription) -> None:
+        key = data.draw(st.sampled_from(sorted(self.held)), "key")
+        self.poset.change(key, subscription)
+        self.held[key] = subscription
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data())
+    def change_to_what_another_has(self, data: Any) -> None:
+        key, other = (data.draw(st.sampled_from(sorted(self.held)), "key") for _ in range(2))
+        self.poset.change(key, self.held[other])
+        self.held[key] = self.held[other]
+
+    @precondition(lambda self: self.held)
+    @rule(data=st.data())
+    def unsubscribe(self, data: Any) -> None:
+        key = data.draw(st.sampled_from(sorted(self.held)), "key")
+        self.poset.unsubscribe(key)
+        del self.held[key]
+
+    @rule(data=st.data())
+    def window(self, data: Any) -> None:
+        before = dict(self.held)
+        count = data.draw(st.integers(0, 8), "operations")
+        operations = [self._operation(data, before) for _ in range(count)]
+        saved = self.poset.run_window(operations)
+        assert saved.given == len(operations) == sum(saved[1:])
+        assert min(saved) >= 0
+
+    def _operation(self, data: Any, before: dict[int, Subscription]) -> Operation:
+        """A random operation, also of what others in the window had before or have now."""
+        pool = [*before.values(), *self.held.values()]
+        subscription = data.draw(
+            st.sampled_from(pool) | wanted() if pool else wanted(), "subscription"
+        )
+        gone = sorted(before.keys() - self.held.keys())
+        choices = ["add", *(["remove", "replace", "replace"] if self.held else [])]
+        choice = data.draw(st.sampled_from(choices + (["again"] if gone else [])), "operation")
+        if choice in {"add", "again"}:
+            key = self.next_key if choice == "add" else data.draw(st.sampled_from(gone))
+            self.next_key += choice == "add"
+            self.held[key] = subscription
+            return Added(key, subscription)
+        key = data.draw(st.sampled_from(sorted(self.held)), "key")
+        previous = self.held[key] if data.draw(st.booleans(), "previous is known") else None
+        if choice == "remove":
+            del self.held[key]
+            return Removed(key, previous)
+        self.held[key] = subscription
+        return Replaced(key, subscription, previous)
+
+    @rule(budget=st.integers(0, 3))
+    def relink(self, budget: int) -> None:
+        assert self.poset.relink(budget) <= budget
+
+    @rule()
+    def relink_all(self) -> None:
+        self.poset.relink(10**6)
+        statistics = self.poset.statistics()
+        assert statistics["waiting"] == 0
+        assert statistics["subscriptions"] == len(self.held)
+        self.poset.check()  # with nobody waiting: exactly the transitive reduction
+
+    @rule(data=st.data())
+    def match(self, data: Any) -> None:
+        source = happenings()
+        if self.held:
+            source = source | st.sampled_from(list(self.held.values())).flatmap(events_near)
+        for event in data.draw(st.lists(source, min_size=1, max_size=4), "events"):
+            found = self.poset.match(event)
+            assert sorted(found) == definition(self.held, event, self.policy)
+
+    @rule()
+    def roots_are_the_maxima(self) -> None:
+        satisfiable = {
+            key: each
+            for key, each in self.held.items()
+            if not covers(Subscription(()), each, absent=self.policy)
+        }
+        maximal = {
+            key
+            for key, each in satisfiable.items()
+            if all(
+                covers(each, other, absent=self.policy)
+                for other in satisfiable.values()
+                if covers(other, each, absent=self.policy)
+            )
+        }
+        roots = self.poset.roots()
+        assert {key for root in roots for key in root.subscribers} == maximal
+        for root in roots:
+            for key in root.subscribers:
+                assert covers(root.subscription, self.held[key], absent=self.policy)
+                assert covers(self.held[key], root.subscription, absent=self.policy)
+
+    @invariant()
+    def holds_together(self) -> None:
+        if hasattr(self, "poset"):
+            self.poset.check()
+
+
+@pytest.mark.parametrize("absent", _POLICIES)
+def test_answers_as_brute_force_through_changes_and_windows(absent: Absent) -> None:
+    class ForPolicy(Machine):
+        policy = absent
+
+    run_state_machine_as_test(
+        ForPolicy,
+        settings=settings(deadline=None, stateful_step_count=40, suppress_health_check=_SLOW),
+    )
+
+
+@pytest.mark.parametrize("absent", _POLICIES)
+@settings(deadline=None, suppress_health_check=_SLOW)
+@given(one=wanted(), other=wanted())
+def test_filters_cover_as_subscriptions_do(
+    absent: Absent, one: Subscription, other: Subscription
+) -> None:
+    first, second = Filter(one, absent), Filter(other, absent)
+    forth, back = covers(one, other, absent=absent), covers(other, one, absent=absent)
+    assert first.covers(second) == forth
+    assert second.covers(first) == back
+    assert (first == second) == (forth and back)
+    assert (first != second) or hash(first) == hash(second)
+
+
+@pytest.mark.parametrize("absent", _POLICIES)
+@settings(deadline=None, suppress_health_check=_SLOW)
+@given(data=st.data(), subscription=wanted())
+def test_a_filter_matches_as_its_subscription(
+    absent: Absent, data: Any, subscription: Subscription
+) -> None:
+    event = data.draw(events_near(subscription) | happenings())
+    assert Filter(subscription, absent).matches(event) == subscription.matches(event, absent)
+
+
+@pytest.mark.parametrize("absent", _POLICIES)
+@settings(deadline=None, suppress_health_check=_SLOW)
+@given(one=wanted(), other=wanted())
+def test_the_index_loses_no_covering(
+    absent: Absent, one: Subscription, other: Subscription
+) -> None:
+    outer, inner = Filter(one, absent), Filter(other, absent)
+    if outer.is_never() or inner.is_never() or not outer.covers(inner):
+        return
+    index = FilterIndex()
+    outlines = [index.outline(outer), index.outline(inner)]
+    # So many that no question stops early because few rows are left.
+    rows = [[index.add(outline) for outline in outlines] for _ in range(8)]
+    assert {row for row, _ in rows} <= set(index.may_cover(outlines[1]))
+    assert {row for _, row in rows} <= set(index.may_be_covered(outlines[0]))
+
+
+@pytest.mark.parametrize("absent", _POLICIES)
+@settings(deadline=None, suppress_health_check=_SLOW)
+@given(data=st.data(), subscription=wanted())
+def test_the_order_of_clauses_and_constraints_makes_no_other_filter(
+    absent: Absent, data: Any, subscription: Subscription
+) -> None:
+    clauses = data.draw(st.permutations([list(clause) for clause in subscription.clauses]))
+    shuffled = Subscription.of(data.draw(st.permutations(clause)) for clause in clauses)
+    assert Filter(shuffled, absent) == Filter(subscription, absent)
