@@ -60,7 +60,9 @@ class ExperimentResult(msgspec.Struct):
 
     @property
     def label(self) -> str:
-        """The experiment's number, as a document says it."""
+        """The experiment's number, or its figure's, as a document says it."""
+        if self.name.startswith("fig"):
+            return f"fig. {self.name.removeprefix('fig')}"
         return f"exp. {self.name.removeprefix('exp')}"
 
     def series(

@@ -17,11 +17,12 @@ from statistics import median
 from time import process_time
 from typing import Final, Literal
 
+from bench.changing import run_changes
 from bench.machine import this_machine
 from bench.quantities import STEPS
 from bench.results import ExperimentResult, Measured, PapersReport, PointResult, Stop
 from bench.timing import collector_off, timed
-from bench.workloads import Experiment, Point, Size
+from bench.workloads import ChangeExperiment, Experiment, Point, Size
 from predicast.errors import UnsupportedByMatcherError
 from predicast.matching import Matcher, make_matcher, matcher_names
 from predicast.model import Event
@@ -73,7 +74,7 @@ def known_paper_matchers() -> list[str]:
 
 
 def run(
-    experiments: Sequence[Experiment],
+    experiments: Sequence[Experiment | ChangeExperiment],
     matchers: Sequence[str],
     *,
     size: Size,
@@ -84,11 +85,16 @@ def run(
 ) -> PapersReport:
     """Measure the matchers; ``progress`` is called with a title before each of the turns."""
     effort = effort or EFFORT[size]
-    results = [_Run(each, matchers, effort, progress, make).result() for each in experiments]
+    results = [
+        run_changes(each, effort.repeats, progress)
+        if isinstance(each, ChangeExperiment)
+        else _Run(each, matchers, effort, progress, make).result()
+        for each in experiments
+    ]
     return PapersReport(this_machine(), size, seed, effort.repeats, list(matchers), results)
 
 
-def turns(experiments: Sequence[Experiment], effort: Effort) -> int:
+def turns(experiments: Sequence[Experiment | ChangeExperiment], effort: Effort) -> int:
     """How often ``run`` calls ``progress``."""
     return sum(len(each.values) for each in experiments) * effort.repeats
 

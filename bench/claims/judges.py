@@ -7,12 +7,14 @@ from typing import Final
 
 from bench.claims.ceem import judge_ceem
 from bench.claims.redundant_attributes import judge_redundant_attributes
+from bench.claims.vector_subscriptions import judge_vector_subscriptions
 from bench.claims.verdict import Verdict
 from bench.results import ExperimentResult, PapersReport
 
 _JUDGES: Final[dict[str, Callable[[Sequence[ExperimentResult]], list[Verdict]]]] = {
     "ceem": judge_ceem,
     "redundant-attributes": judge_redundant_attributes,
+    "vector-subscriptions": judge_vector_subscriptions,
 }
 
 

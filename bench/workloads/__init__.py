@@ -2,5 +2,6 @@
 
 from bench.workloads.experiment import Experiment, Point, Size
 from bench.workloads.papers import PAPERS, Paper
+from bench.workloads.vector_subscriptions import ChangeExperiment
 
-__all__ = ["PAPERS", "Experiment", "Paper", "Point", "Size"]
+__all__ = ["PAPERS", "ChangeExperiment", "Experiment", "Paper", "Point", "Size"]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bench.workloads.ceem import ceem_experiments
 from bench.workloads.experiment import Experiment, Size
 from bench.workloads.redundant_attributes import redundant_attribute_experiments
+from bench.workloads.vector_subscriptions import (
+    ChangeExperiment,
+    vector_subscription_experiments,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +21,7 @@ class Paper:
 
     name: str
     title: str  # as figures and tables call it
-    experiments: Callable[[Size, int], list[Experiment]]
+    experiments: Callable[[Size, int], Sequence[Experiment | ChangeExperiment]]
 
 
 PAPERS: Final = {
@@ -25,5 +29,6 @@ PAPERS: Final = {
     for paper in (
         Paper("ceem", "CEEM", ceem_experiments),
         Paper("redundant-attributes", "Redundant attributes", redundant_attribute_experiments),
+        Paper("vector-subscriptions", "Vector subscriptions", vector_subscription_experiments),
     )
 }

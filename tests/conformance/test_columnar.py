@@ -4,8 +4,8 @@ A handful of subscriptions would otherwise wait uncompiled, and never fill a blo
 """
 
 from predicast.matching import register_matcher
+from predicast.matching.columnar.blocks import Layout
 from predicast.matching.columnar.matcher import Columnar
-from predicast.matching.columnar.segment import Layout
 from predicast.testing import MatcherConformance
 
 
@@ -13,13 +13,14 @@ class InRows(Columnar):
     """Every subscription is compiled before the next event."""
 
     name = "columnar-rows"
-    most_recent = 0
+    patience = 0
 
 
 class InBlocks(InRows):
-    """Blocks of two clauses, for whatever fits into blocks at all."""
+    """Blocks of two clauses, for whatever fits into blocks at all; merges are never at once."""
 
     name = "columnar-blocks"
+    small = 0
     layout = Layout(block=2, family=1, partition=1)
 
 

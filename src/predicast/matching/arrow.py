@@ -1,12 +1,18 @@
-"""Matches as an Arrow table."""
+"""Matches as an Arrow table.
+
+Ids are dictionary-encoded. The dictionary is that of all ids, which takes neither sorting nor
+copying, unless there are far fewer matches than subscriptions: then it holds only the ids that
+occur, so that a small answer of a large engine stays small.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from predicast.matching.matcher import Pairs
 
@@ -15,19 +21,55 @@ MATCHES_SCHEMA: Final = pa.schema(
 )
 
 
-def matches_table(pairs: Pairs, ids: Mapping[int, str]) -> pa.Table:
-    """(event, key) pairs as a table of events and ids, sorted by event, then by id."""
-    keys, position = np.unique(pairs.keys, return_inverse=True)
-    names = [ids[key] for key in keys.tolist()]
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
+_FEWER: Final = 32  # times fewer matches than subscriptions make a dictionary of their own
+
+
+class IdsByKey(Protocol):
+    """The ids that keys stand for."""
+
+    def array(self) -> pa.StringArray:
+        """All ids."""
+        ...
+
+    def positions(self, keys: np.ndarray) -> np.ndarray:
+        """Where the ids of some keys stand in the array."""
+        ...
+
+    def names(self, keys: Sequence[int]) -> list[str]:
+        """The ids of some keys."""
+        ...
+
+    def bound(self) -> int:
+        """All keys are below it."""
+        ...
+
+
+def matches_table(pairs: Pairs, ids: IdsByKey) -> pa.Table:
+    """(event, key) pairs, ascending by event, as a table of events and ids in the same order."""
+    if _FEWER * len(pairs.keys) >= ids.bound():
+        indices, dictionary = ids.positions(pairs.keys), ids.array()
+    else:
+        keys, indices = np.unique(pairs.keys, return_inverse=True)
+        dictionary = pa.array(ids.names(keys.tolist()), pa.string())
+    codes = pa.array(indices.astype(np.int32, copy=False))
+    # Keys come from the engine: that each has an id need not be checked row by row.
+    subscriptions = pa.DictionaryArray.from_arrays(codes, dictionary, safe=False)
+    events = pa.array(pairs.events.astype(np.int64, copy=False))
+    return pa.table([events, subscriptions], schema=MATCHES_SCHEMA)
+
+
+def sorted_matches(table: pa.Table) -> pa.Table:
+    """The same matches sorted by event, then by id, for people and for comparisons."""
+    events = table.column("event").to_numpy()
+    subscriptions = table.column("subscription").combine_chunks()
+    if isinstance(subscriptions, pa.ChunkedArray):  # an empty table combines to no chunk at all
+        return table
+    used, position = np.unique(subscriptions.indices.to_numpy(), return_inverse=True)
+    names = subscriptions.dictionary.take(pa.array(used))
+    order = pc.sort_indices(names)
+    rank = np.empty(len(used), np.int32)
+    rank[order.to_numpy()] = np.arange(len(used), dtype=np.int32)
     codes = rank[position]
-    by_event = np.lexsort((codes, pairs.events))
-    subscriptions = pa.DictionaryArray.from_arrays(
-        pa.array(codes[by_event], pa.int32()),
-        pa.array([names[place] for place in order], pa.string()),
-    )
-    return pa.table(
-        [pa.array(pairs.events[by_event], pa.int64()), subscriptions], schema=MATCHES_SCHEMA
-    )
+    by_event = np.lexsort((codes, events))
+    ids = pa.DictionaryArray.from_arrays(pa.array(codes[by_event]), names.take(order))
+    return pa.table([pa.array(events[by_event]), ids], schema=MATCHES_SCHEMA)

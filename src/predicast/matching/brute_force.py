@@ -80,7 +80,7 @@ class BruteForce(Matcher):
 
         return self.match_columns(Columns.from_events(events)).by_event(len(events))
 
-    def match_columns(self, columns: Columns) -> Pairs:
+    def match_columns(self, columns: Columns, limit: int | None = None) -> Pairs:
         import numpy as np
 
         self._count(len(columns))
@@ -96,7 +96,7 @@ class BruteForce(Matcher):
             self._constraints_tested += test.tested
         all_events, all_keys = np.concatenate(events), np.concatenate(keys)
         order = np.argsort(all_events, kind="stable")
-        return Pairs(all_events[order], all_keys[order])
+        return Pairs(all_events[order], all_keys[order]).at_most(limit)
 
     def statistics(self) -> dict[str, int]:
         """What is held, and the work done.

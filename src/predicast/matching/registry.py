@@ -9,7 +9,7 @@ from predicast.errors import UnknownMatcherError, suggest
 from predicast.matching.matcher import Matcher
 from predicast.model import Absent
 
-DEFAULT: Final = "brute-force"
+DEFAULT: Final = "columnar"
 
 _MATCHERS: Final[dict[str, str | type[Matcher]]] = {
     "brute-force": "predicast.matching.brute_force:BruteForce",
@@ -18,6 +18,7 @@ _MATCHERS: Final[dict[str, str | type[Matcher]]] = {
     "counting": "predicast.matching.counting:Counting",
     "improved-counting": "predicast.matching.improved_counting:ImprovedCounting",
     "matching-tree": "predicast.matching.matching_tree:MatchingTree",
+    "poset": "predicast.matching.poset:Poset",
     "redundant-attributes": "predicast.matching.redundant_attributes:RedundantAttributes",
 }
 

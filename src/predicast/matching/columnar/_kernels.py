@@ -1,180 +1,205 @@
-"""The inner loops, compiled by numba: free functions over arrays.
+"""The compiled loops as the segment calls them; the inner ones are beside.
 
-Each works on a ``NamedTuple`` of arrays (the layout is drawn in ``blocks.py`` and ``rows.py``),
-writes matches to ``out`` and stops when a full one is near, saying where to go on.
+A segment reaches them as its image (``image.py``), one array of bytes and a directory, which
+``opened`` turns into the arrays inside: passing two arrays costs a call a microsecond, passing
+forty would cost ten. Matches leave as *runs*, the keys of one event side by side: one number per
+match, and the event only once per run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-import numba as nb
 import numpy as np
 
-F = TypeVar("F", bound=Callable[..., Any])
+from predicast.matching.columnar._block_kernels import scan_family, visits_of
+from predicast.matching.columnar._compiling import kernel
+from predicast.matching.columnar._row_kernels import find_rows
+from predicast.matching.columnar.image import SegmentArrays
 
-# Compiled once per machine and type of code, not once per process; other threads may run meanwhile.
-kernel: Callable[[F], F] = nb.njit(cache=True, nogil=True)  # type: ignore[assignment]
-
-_UNREACHABLE: Final = np.iinfo(np.int32).max
-
-
-@kernel
-def _compare(lo: Any, hi: Any, low: Any, high: Any, mask: Any, n: int) -> None:
-    """mask &= the spans that hold; LLVM turns the loop into SIMD compares."""
-    for i in range(n):
-        mask[i] &= (lo[i] <= low) & (hi[i] >= high)
+_ROOM: Final = 1 << 12  # matches that there is room for at first
 
 
 @kernel
-def _compare_first(lo: Any, hi: Any, low: Any, high: Any, mask: Any, n: int) -> None:
-    for i in range(n):
-        mask[i] = (lo[i] <= low) & (hi[i] >= high)
+def opened(data: Any, directory: Any) -> SegmentArrays:
+    """The arrays of an image."""
+    d = directory
+    return SegmentArrays(
+        data[d[0] : d[1]].view(np.int32),
+        data[d[2] : d[3]].view(np.int32),
+        data[d[4] : d[5]].view(np.int64),
+        data[d[6] : d[7]].view(np.int32),
+        data[d[8] : d[9]].view(np.int32),
+        data[d[10] : d[11]],
+        data[d[12] : d[13]].view(np.int32),
+        data[d[14] : d[15]].view(np.int64),
+        data[d[16] : d[17]].view(np.int32),
+        data[d[18] : d[19]],
+        data[d[20] : d[21]].view(np.int64),
+        data[d[22] : d[23]].view(np.int64),
+        data[d[24] : d[25]].view(np.int64),
+        data[d[26] : d[27]].view(np.int64),
+        data[d[28] : d[29]].view(np.int64),
+        data[d[30] : d[31]].view(np.int32),
+        data[d[32] : d[33]].view(np.int32),
+        data[d[34] : d[35]].view(np.int32),
+        data[d[36] : d[37]].view(np.int64),
+        data[d[38] : d[39]].view(np.int32),
+        data[d[40] : d[41]].view(np.uint32),
+        data[d[42] : d[43]],
+        data[d[44] : d[45]].view(np.int64),
+        data[d[46] : d[47]].view(np.int32),
+        data[d[48] : d[49]].view(np.int64),
+        data[d[50] : d[51]].view(np.int32),
+        data[d[52] : d[53]].view(np.int32),
+        data[d[54] : d[55]],
+        data[d[56] : d[57]].view(np.int64),
+        data[d[58] : d[59]].view(np.int32),
+        data[d[60] : d[61]].view(np.int64),
+        data[d[62] : d[63]].view(np.int32),
+        data[d[64] : d[65]].view(np.int32),
+        data[d[66] : d[67]].view(np.int32),
+        data[d[68] : d[69]].view(np.int64),
+        data[d[70] : d[71]].view(np.int32),
+        data[d[72] : d[73]].view(np.int32),
+        data[d[74] : d[75]].view(np.int64),
+        data[d[76] : d[77]].view(np.int32),
+        data[d[78] : d[79]].view(np.int32),
+        data[d[80] : d[81]].view(np.int64),
+        data[d[82] : d[83]].view(np.int32),
+        data[d[84] : d[85]],
+        data[d[86] : d[87]].view(np.int32),
+        data[d[88] : d[89]].view(np.int32),
+        data[d[90] : d[91]].view(np.int32),
+    )
 
 
 @kernel
-def _write(out: Any, count: int, event: int, key: int) -> int:
-    """Write one match; how many there are then."""
-    out.keys[count] = key
-    out.events[count] = event
-    return count + 1
+def match_events(
+    data: Any,
+    directory: Any,
+    low: Any,
+    high: Any,
+    wide: Any,
+    hit_first: Any,
+    hit: Any,
+    counting: bool,
+    enough: int,
+) -> Any:
+    """The matches of events: keys, and runs of (event, where its keys end).
 
-
-@kernel
-def scan_blocks(  # noqa: PLR0912  # one loop nest, kept whole for the compiler
-    blocks: Any, visits: Any, lower: Any, upper: Any, out: Any, mask: Any, first_visit: int
-) -> tuple[int, int]:
-    """Test the events of each visit against the blocks of its partition.
-
-    ``visits`` are (partition, first event, end of events) triples over ``visits.events``. Returns
-    the number of matches written and the visit to go on with.
+    ``counting`` leaves the keys out; ``enough`` ends an event's run when it has that many.
     """
-    count = 0
-    axes = blocks.lo.shape[0]
-    for visit in range(first_visit, len(visits.partition)):
-        partition = visits.partition[visit]
-        first, end = visits.first[visit], visits.first[visit + 1]
-        begin = blocks.partition[partition]
-        finish = blocks.partition[partition + 1]
-        most = (blocks.start[finish] - blocks.start[begin]) * (end - first)
-        if count > 0 and count + most > len(out.keys):
-            return count, visit
-        for block in range(begin, finish):
-            start = blocks.start[block]
-            n = blocks.start[block + 1] - start
-            for place in range(first, end):
-                event = visits.events[place]
-                possible = True
-                for axis in range(axes):
-                    if (
-                        blocks.zones[block, axis, 0] > lower[axis, event]
-                        or blocks.zones[block, axis, 3] < upper[axis, event]
-                    ):
-                        possible = False
-                        break
-                if not possible:
-                    continue
-                fresh = True
-                for axis in range(axes):
-                    low, high = lower[axis, event], upper[axis, event]
-                    if blocks.zones[block, axis, 1] <= low and blocks.zones[block, axis, 2] >= high:
-                        continue
-                    lo = blocks.lo[axis, start : start + n]
-                    hi = blocks.hi[axis, start : start + n]
-                    if fresh:
-                        _compare_first(lo, hi, low, high, mask, n)
-                        fresh = False
-                    else:
-                        _compare(lo, hi, low, high, mask, n)
-                if fresh:
-                    for i in range(n):
-                        count = _write(out, count, event, blocks.keys[start + i])
-                else:
-                    mask[n : n + 8] = 0
-                    words = mask[: (n + 7) // 8 * 8].view(np.uint64)
-                    for word in range(len(words)):
-                        if words[word] != 0:
-                            for i in range(word * 8, word * 8 + 8):
-                                out.keys[count] = blocks.keys[start + i]
-                                out.events[count] = event
-                                count += int(mask[i])
-    return count, len(visits.partition)
+    arrays = opened(data, directory)
+    keys, runs = np.empty(_ROOM, np.int32), np.empty((16, 2), np.int64)
+    out = (keys, runs, 0, 0)
+    codes = (low, high, wide)
+    for family in range(len(arrays.width)):
+        visits = visits_of(arrays, family, codes)
+        if len(visits):
+            out = scan_family(arrays, family, codes, visits, out, counting, enough)
+    if len(arrays.row_test_first) > 1:
+        out = find_rows(arrays, codes, hit_first, hit, out, counting, enough)
+    return out[0][: 0 if counting else out[2]], out[1][: out[3]]
+
+
+# Results.
 
 
 @kernel
-def open_partitions(access_lo: Any, access_hi: Any, lower: Any, upper: Any) -> Any:
-    """All (event, partition) pairs in which each access span meets what the event says of it."""
-    pairs = []
-    for event in range(lower.shape[1]):
-        for partition in range(access_lo.shape[0]):
-            held = True
-            for axis in range(access_lo.shape[1]):
-                if (
-                    access_lo[partition, axis] > lower[axis, event]
-                    or access_hi[partition, axis] < upper[axis, event]
-                ):
-                    held = False
-                    break
-            if held:
-                pairs.append((event, partition))
-    found = np.empty((len(pairs), 2), np.int64)
-    for i in range(len(pairs)):
-        found[i, 0], found[i, 1] = pairs[i]
-    return found
+def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, largest: int) -> Any:
+    """All matches as (event, key) pairs, ascending by event.
 
-
-@kernel
-def _holds(rows: Any, sets: Any, row: int, low: Any, high: Any, others: Any) -> bool:
-    """Whether all tests of one row hold, the first failure ending it."""
-    for test in range(rows.range_first[row], rows.range_first[row + 1]):
-        axis = rows.range_axis[test]
-        if rows.range_lo[test] > low[axis] or rows.range_hi[test] < high[axis]:
-            return False
-    for test in range(rows.other_first[row], rows.other_first[row + 1]):
-        if not others[rows.other[test]]:
-            return False
-    for test in range(rows.set_first[row], rows.set_first[row + 1]):
-        axis = rows.set_axis[test]
-        first, end = sets.first[test], sets.first[test + 1]
-        place = first + np.searchsorted(sets.hi[first:end], high[axis])
-        if place == end or sets.lo[place] > low[axis]:
-            return False
-    return True
-
-
-@kernel
-def find_rows(
-    rows: Any, sets: Any, access: Any, codes: Any, out: Any, first_event: int
-) -> tuple[int, int]:
-    """Test every row that an event reaches through its access test.
-
-    Returns the number of matches written and the event to go on with.
+    Runs are (event, first, end). Keys below 0 are struck out. At most ``limit`` per event are
+    kept; with ``largest`` at 0 or above (the largest key), each key at most once per event.
+    Where none of that can matter (``is_plain``), keys are copied as they stand.
     """
-    count = 0
-    axes = codes.lower.shape[1]
-    for event in range(first_event, codes.lower.shape[0]):
-        if count > 0 and count + access.most > len(out.keys):
-            return count, event
-        low, high, others = codes.lower[event], codes.upper[event], codes.others[event]
-        for axis in range(axes):
-            if high[axis] == _UNREACHABLE:
+    starts = np.zeros(events + 1, np.int64)
+    room = 0
+    for run in range(len(runs)):
+        starts[runs[run, 0] + 1] += 1
+        room += runs[run, 2] - runs[run, 1]
+    for event in range(events):
+        starts[event + 1] += starts[event]
+    order = np.empty(len(runs), np.int64)
+    for run in range(len(runs)):
+        event = runs[run, 0]
+        order[starts[event]] = run
+        starts[event] += 1
+    out_events, out_keys = np.empty(room, np.int64), np.empty(room, np.int32)
+    seen = np.zeros(largest + 1, np.int32)
+    count, before, last = 0, 0, -1
+    for place in range(len(order)):
+        run = order[place]
+        event, first, end = runs[run, 0], runs[run, 1], runs[run, 2]
+        if event != last:
+            before, last = count, event
+        if is_plain:
+            for match in range(first, end):
+                out_events[count] = event
+                out_keys[count] = keys[match]
+                count += 1
+            continue
+        for match in range(first, end):
+            key = keys[match]
+            if key < 0 or count - before >= limit:
                 continue
-            first, end = access.point_first[axis], access.point_first[axis + 1]
-            place = first + np.searchsorted(access.point_hi[first:end], high[axis])
-            while place < end and access.point_lo[place] <= low[axis]:
-                row = access.point_row[place]
-                if _holds(rows, sets, row, low, high, others):
-                    count = _write(out, count, event, rows.keys[row])
-                place += 1
-            place, end = access.span_first[axis], access.span_first[axis + 1]
-            while place < end and access.span_lo[place] <= low[axis]:
-                row = access.span_row[place]
-                if _holds(rows, sets, row, low, high, others):
-                    count = _write(out, count, event, rows.keys[row])
-                place += 1
-        for place in range(len(access.anyway)):
-            row = access.anyway[place]
-            if _holds(rows, sets, row, low, high, others):
-                count = _write(out, count, event, rows.keys[row])
-    return count, codes.lower.shape[0]
+            if largest >= 0:
+                if seen[key] == event + 1:
+                    continue
+                seen[key] = event + 1
+            out_events[count] = event
+            out_keys[count] = key
+            count += 1
+    return out_events[:count], out_keys[:count]
+
+
+@kernel
+def strike(keys: Any, by_key: Any, struck: Any, found: Any) -> int:
+    """Strike out all clauses of some keys; mark those there were, and say how many clauses.
+
+    A struck key is its complement: below 0, and still in its place in the order.
+    """
+    clauses = 0
+    for place in range(len(struck)):
+        wanted = struck[place]
+        low, high = 0, len(by_key)
+        while low < high:
+            middle = (low + high) // 2
+            held = keys[by_key[middle]]
+            if (held if held >= 0 else ~held) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        while low < len(by_key):
+            held = keys[by_key[low]]
+            if (held if held >= 0 else ~held) != wanted:
+                break
+            if held >= 0:
+                keys[by_key[low]] = ~held
+                found[place] = True
+                clauses += 1
+            low += 1
+    return clauses
+
+
+@kernel
+def read_blocks(arrays: Any, family: int, lo: Any, hi: Any) -> None:
+    """The codes of a family, a row per slot and a column per axis."""
+    columns = lo.shape[1]
+    width = int(arrays.width[family])
+    begin = arrays.block_first[arrays.partition_first[family]]
+    end = arrays.block_first[arrays.partition_first[family + 1]]
+    first_slot = arrays.slot_first[family]
+    for block in range(begin, end):
+        slot = arrays.block_slot[block]
+        padded = arrays.block_slot[block + 1] - slot
+        base = arrays.code_first[family] + (slot - first_slot) * columns * 2 * width
+        for column in range(2 * columns):
+            out = lo if column % 2 == 0 else hi
+            for place in range(padded):
+                byte = base + (column * padded + place) * width
+                code = 0
+                for part in range(width):
+                    code |= int(arrays.codes[byte + part]) << (8 * part)
+                out[slot - first_slot + place, column // 2] = code

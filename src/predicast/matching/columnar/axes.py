@@ -57,6 +57,10 @@ class AxisName(NamedTuple):
     attribute: str
     scale: Scale
 
+    def is_flag(self) -> bool:
+        """Whether it has no cuts: events and clauses say 0 or 1."""
+        return self.scale in FLAGS
+
 
 class Axis(NamedTuple):
     """An axis with the cuts of the spans on it; flags have none."""
@@ -65,8 +69,14 @@ class Axis(NamedTuple):
     lower: NumberCuts | TextCuts | None
     upper: NumberCuts | TextCuts | None
 
+    def lower_cuts(self) -> int:
+        """How many lower cuts there are: the largest lower code."""
+        return 1 if self.lower is None else len(self.lower)
+
+    def upper_cuts(self) -> int:
+        """How many upper cuts there are: the largest upper code."""
+        return 1 if self.upper is None else len(self.upper)
+
     def largest_code(self) -> int:
         """The largest code of a span on it."""
-        if self.lower is None or self.upper is None:
-            return 1
-        return max(len(self.lower), len(self.upper))
+        return max(self.lower_cuts(), self.upper_cuts())

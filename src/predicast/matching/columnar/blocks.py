@@ -1,198 +1,187 @@
-"""Blocks: clauses with the same axes, side by side, scanned a few hundred at a time.
+"""Blocks: clauses with the same axes, side by side, scanned 64 at a time.
 
-Used for families of many clauses that test the same axes. The point tests of a family
-(equalities) are its *access* axes: clauses are partitioned by them, and an event opens the one
-partition that it can match. Inside a partition the other axes are columns of codes, in the
-narrowest unsigned type, cut into blocks by median splits over one column after the other, and
-each block has a *zone map*::
+Used for *families* of many clauses that test the same axes, one span each. The point tests of a
+family (equalities) that divide it well are its *access* axes: clauses are partitioned by them, and
+an event opens the one partition that it can match. Inside a partition the other axes are columns
+of codes, in the narrowest unsigned type, cut into blocks by median splits over one column after
+the other, and each block has a *zone map*::
 
     partition   [ 0          | 1    | 2               ]
-    block       [ 0  | 1  | 2 | 3   | 4  | 5 | 6 | 7  ]   start[b] .. start[b + 1]
-    lo[axis]    [ code per clause                     ]   hi[axis] alike; keys alike
-    zones[b, axis] = least lo, greatest lo, least hi, greatest hi
+    block       [ 0  | 1  | 2 | 3   | 4  | 5 | 6 | 7  ]   slots of a block: a multiple of 64
+    codes       lo 0 | hi 0 | lo 1 | hi 1 | ...           of each block, column after column
+    zones       least lo, greatest lo, least hi, greatest hi, for each axis of each block
+    keys        one per slot
 
 A block whose zones exclude the event is skipped; a column that its zones prove is not read; the
-rest is compared branch-free. Within a batch, all events of a partition visit a block while it is
-in the cache.
+rest is compared branch-free, 64 clauses to an integer of bits. Within a batch, all events of a
+partition visit a few blocks while those are in the cache.
 
-Cost: space is 2 codes per axis and a key per clause. Rejected: a tree per partition (pointers
-cost more than the compares they save), bitmaps per threshold (they grow with thresholds times
-clauses).
+Cost: two codes per axis and two numbers (key, place by key) per clause. Rejected: a tree per
+partition (pointers cost more than the compares they save), bitmaps per threshold (they grow with
+thresholds times clauses).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from predicast.matching.columnar import _kernels
-from predicast.matching.columnar.axes import UNREACHABLE
-from predicast.matching.columnar.event_codes import EventCodes
-from predicast.matching.columnar.output import Writer
+from predicast.matching.columnar import _build_kernels
+from predicast.matching.columnar._simd import LANES
+from predicast.matching.columnar.coded_tests import CodedTests
+from predicast.matching.columnar.image import DTYPES
+from predicast.matching.columnar.ranges import firsts, firsts_of
 
 Array = npt.NDArray[Any]
 
-_MOST_MATCHES: Final = 1 << 22  # that one visit may have
-_PADDING: Final = 8  # the kernel reads masks and keys eight at a time
+_LOOKUP_ROOM: Final = 1 << 10  # places of a table by access codes that are always worth it
 
 
-class Blocks(NamedTuple):
-    """The arrays that the kernel reads."""
+class Layout(NamedTuple):
+    """When clauses are worth blocks, and how large those are."""
 
-    partition: Array  # first block of each partition, and the end
-    start: Array  # first clause of each block, and the end
-    zones: Array
+    block: int = 512  # clauses; a block of three axes then fits in the first-level cache
+    family: int = 512  # clauses that test the same axes
+    partition: int = 64  # clauses that agree in their equalities, on average
+
+
+class Members(NamedTuple):
+    """The clauses of a family, with a row of codes each; the access axes come first."""
+
+    clauses: Array
+    access: int
+    axes: Array
+    is_point: Array
     lo: Array
     hi: Array
-    keys: Array
 
 
-class Visits(NamedTuple):
-    """Which events visit which partition."""
+def family_arrays(table: CodedTests, layout: Layout) -> tuple[dict[str, Array], Array]:
+    """The arrays of all families, and the clauses that are in none."""
+    left = np.ones(len(table), bool)
+    families = _Families(table)
+    for members in _families(table, layout):
+        families.add(members, layout)
+        left[members.clauses] = False
+    return families.arrays(), np.flatnonzero(left)
 
-    partition: Array
-    first: Array
-    events: Array
 
+class _Families:
+    """The arrays of families, gathered one family after the other."""
 
-class Family:
-    """Clauses that test the same axes, and the same ones of those for a point."""
+    _LISTS: Final = (
+        *("access_axis", "access_radix", "column_axis", "column_is_point", "lookup"),
+        *("partition_key", "access_lo", "access_hi", "block_size", "zones", "codes", "keys"),
+    )
 
-    def __init__(
-        self,
-        access: Array,
-        axes: Array,
-        lo: Array,
-        hi: Array,
-        keys: Array,
-        largest: int,
-        block: int,
-    ) -> None:
-        """``lo`` and ``hi`` have a row per clause and a column per axis, the access axes first."""
-        k = len(access)
-        self.access, self.axes = access, axes
-        order = np.lexsort(lo[:, :k].T[::-1]) if k else np.arange(len(lo))
-        lo, hi = lo[order], hi[order]
-        is_new = np.ones(len(lo), bool)
-        is_new[1:] = (lo[1:, :k] != lo[:-1, :k]).any(axis=1) if k else False
-        starts = np.flatnonzero(is_new)
-        self.access_lo = np.ascontiguousarray(lo[starts, :k])
-        self.access_hi = np.ascontiguousarray(hi[starts, :k])
-        self._radix = self.access_lo.max(axis=0, initial=0).astype(np.int64) + 1
-        self._partition_keys = self._mixed(self.access_lo.T)
-        columns = np.hstack([lo[:, k:], hi[:, k:]]).T
-        blocks, first_blocks = [], [0]
-        for begin, end in zip(starts, [*starts[1:], len(lo)], strict=True):
-            blocks += list(_split(columns, np.arange(begin, end), block))
-            first_blocks.append(len(blocks))
-        place = np.concatenate(blocks)
-        start = np.concatenate([[0], np.cumsum([len(block) for block in blocks])])
+    def __init__(self, table: CodedTests) -> None:
+        self._table = table
+        self._gathered: dict[str, list[Array]] = {name: [] for name in self._LISTS}
+        self._counts: dict[str, list[int]] = {name: [] for name in self._LISTS}
+        self._partitions: list[int] = []
+        self._blocks: list[Array] = []  # blocks of each partition
+        self._slots: list[Array] = []  # slots of each block
+        self._width: list[int] = []
+
+    def add(self, members: Members, layout: Layout) -> None:
+        """Lay out one more family."""
+        k = members.access
+        radix = members.lo[:, :k].max(axis=0, initial=0).astype(np.int64) + 1
+        mixed = _mixed(members.lo[:, :k], radix)
+        order = np.argsort(mixed, kind="stable")
+        starts = np.flatnonzero(np.concatenate([[True], np.diff(mixed[order]) != 0]))
+        self._partitions.append(len(starts))
+        first = order[starts]
+        self._put("access_axis", members.axes[:k])
+        self._put("access_radix", radix)
+        self._put("column_axis", members.axes[k:])
+        self._put("column_is_point", members.is_point[k:])
+        self._put("partition_key", mixed[first])
+        self._put("access_lo", members.lo[first, :k].ravel())
+        self._put("access_hi", members.hi[first, :k].ravel())
+        self._put("lookup", _lookup(mixed[first], radix))
+        self._add_blocks(members, order, np.append(starts, len(order)), layout)
+
+    def _add_blocks(self, members: Members, order: Array, starts: Array, layout: Layout) -> None:
+        k, axes = members.access, len(members.axes) - members.access
+        columns = np.empty((2 * axes, len(order)), np.int32)
+        columns[0::2], columns[1::2] = members.lo[:, k:].T, members.hi[:, k:].T
+        ends = np.empty(len(order), np.int64)
+        blocks = np.empty(len(starts) - 1, np.int64)
+        count = 0
+        for partition, (begin, end) in enumerate(pairwise(starts)):
+            new = _build_kernels.split_blocks(
+                columns, begin, end, layout.block, order, ends[count:]
+            )
+            blocks[partition] = new
+            count += new
+        ends = ends[:count]
+        sizes = np.diff(ends, prepend=0)
+        slots = -(-sizes // LANES) * LANES
+        slot = firsts(slots)
+        largest = max((self._table.axes[a].largest_code() for a in members.axes[k:]), default=0)
         code = _narrowest(largest)
-        column_lo = np.ascontiguousarray(lo[place, k:].T.astype(code))
-        column_hi = np.ascontiguousarray(hi[place, k:].T.astype(code))
-        padded = np.full(len(place) + _PADDING, -1, np.int64)  # no key at all behind the last
-        padded[: len(place)] = keys[order][place]
-        self.blocks = Blocks(
-            np.array(first_blocks, np.int64),
-            start.astype(np.int64),
-            _zones(column_lo, column_hi, start[:-1]),
-            column_lo,
-            column_hi,
-            padded,
-        )
-        self._mask = np.zeros(block + _PADDING, np.uint8)
+        codes = np.zeros(int(slot[-1]) * 2 * axes, code)
+        zones = np.zeros(count * axes * 4, np.uint32)
+        _build_kernels.fill_blocks(columns, order, ends, slot, codes, zones)
+        keys = np.full(int(slot[-1]), -1, np.int32)
+        place = np.arange(len(order)) + np.repeat(slot[:-1] - (ends - sizes), sizes)
+        keys[place] = self._table.keys[members.clauses[order]]
+        self._blocks.append(blocks)
+        self._slots.append(slots)
+        self._width.append(codes.itemsize)
+        self._put("block_size", sizes)
+        self._put("zones", zones)
+        self._put("codes", codes.view(np.uint8))
+        self._put("keys", keys)
 
-    def __len__(self) -> int:
-        return len(self.blocks.keys) - _PADDING
+    def _put(self, name: str, values: Array) -> None:
+        self._gathered[name].append(values)
+        self._counts[name].append(len(values))
 
-    def match(self, codes: EventCodes, writer: Writer) -> None:
-        """Write the matches of a batch."""
-        every = np.concatenate([self.access, self.axes])
-        fits = np.flatnonzero((codes.upper[every] != UNREACHABLE).all(axis=0))
-        if not len(fits):
-            return
-        visits = self._visits(codes, fits)
-        if not len(visits.partition):
-            return
-        code = self.blocks.lo.dtype
-        top = np.iinfo(code).max
-        lower = np.minimum(codes.lower[self.axes], top).astype(code)
-        upper = codes.upper[self.axes].clip(max=top).astype(code)
-        visit = 0
-        while visit < len(visits.partition):
-            out = writer.room(self._most(visits, visit))
-            count, visit = _kernels.scan_blocks(
-                self.blocks, visits, lower, upper, out, self._mask, visit
-            )
-            writer.written(count)
-
-    def _most(self, visits: Visits, visit: int) -> int:
-        """The most matches that one visit can have."""
-        partition = visits.partition[visit]
-        first, end = self.blocks.partition[partition], self.blocks.partition[partition + 1]
-        clauses = self.blocks.start[end] - self.blocks.start[first]
-        return int(clauses * (visits.first[visit + 1] - visits.first[visit])) + _PADDING
-
-    def _visits(self, codes: EventCodes, fits: Array) -> Visits:
-        """Events by the partition that they open."""
-        lower, upper = codes.lower[self.access][:, fits], codes.upper[self.access][:, fits]
-        if not len(self.access):
-            return self._bounded(np.zeros(1, np.int64), np.array([0, len(fits)]), fits)
-        wide = codes.is_wide[self.access][:, fits].any(axis=0)
-        found = np.searchsorted(self._partition_keys, self._mixed(lower))
-        found = np.minimum(found, len(self._partition_keys) - 1)
-        opened = ~wide & (self.access_lo[found] == lower.T).all(axis=1)
-        opened &= (self.access_hi[found] >= upper.T).all(axis=1)
-        events, partitions = fits[opened], found[opened]
-        if wide.any():
-            pairs = _kernels.open_partitions(
-                self.access_lo, self.access_hi, lower[:, wide], upper[:, wide]
-            )
-            events = np.concatenate([events, fits[wide][pairs[:, 0]]])
-            partitions = np.concatenate([partitions, pairs[:, 1]])
-        order = np.argsort(partitions, kind="stable")
-        opened_partitions, first = np.unique(partitions[order], return_index=True)
-        return self._bounded(opened_partitions, np.append(first, len(order)), events[order])
-
-    def _bounded(self, partitions: Array, first: Array, events: Array) -> Visits:
-        """Visits of so few events each that the most matches they can have fit in memory."""
-        blocks = self.blocks.partition
-        clauses = self.blocks.start[blocks[partitions + 1]] - self.blocks.start[blocks[partitions]]
-        fit = np.maximum(_MOST_MATCHES // np.maximum(clauses, 1), 1)
-        pieces = -(-np.diff(first) // fit)
-        if (pieces == 1).all():
-            return Visits(partitions, first, events)
-        starts = [np.arange(b, e, f) for b, e, f in zip(first, first[1:], fit, strict=False)]
-        return Visits(
-            np.repeat(partitions, pieces), np.append(np.concatenate(starts), first[-1]), events
-        )
-
-    def _mixed(self, codes: Array) -> Array:
-        """One integer for the codes on all access axes; larger codes of events fall outside."""
-        mixed = np.zeros(codes.shape[1] if len(codes) else 1, np.int64)
-        for axis, radix in zip(codes, self._radix, strict=True):
-            mixed = mixed * (radix + 1) + np.minimum(axis, radix)
-        return mixed
+    def arrays(self) -> dict[str, Array]:
+        """All of it, family after family."""
+        arrays = {
+            name: np.concatenate([np.zeros(0, getattr(DTYPES, name)), *values])
+            for name, values in self._gathered.items()
+        }
+        arrays["width"] = np.array(self._width, np.uint8)
+        arrays["partition_first"] = firsts(self._partitions)
+        arrays["block_first"] = firsts(np.concatenate([np.zeros(0, np.int64), *self._blocks]))
+        arrays["block_slot"] = firsts(np.concatenate([np.zeros(0, np.int64), *self._slots]))
+        for first, name in (
+            ("access_first", "access_axis"),
+            ("column_first", "column_axis"),
+            ("lookup_first", "lookup"),
+            ("code_first", "codes"),
+            ("slot_first", "keys"),
+            ("zone_first", "zones"),
+            ("access_span_first", "access_lo"),
+        ):
+            arrays[first] = firsts(self._counts[name])
+        return arrays
 
 
-def access_fits(largest_codes: Array) -> bool:
-    """Whether the codes on all access axes fit into one 64-bit integer."""
-    return float(np.prod(largest_codes.astype(np.float64) + 2)) < 2.0**62
+def _mixed(codes: Array, radix: Array) -> Array:
+    """One integer for the codes on all access axes."""
+    mixed = np.zeros(len(codes), np.int64)
+    for place, base in enumerate(radix):
+        mixed = mixed * base + codes[:, place]
+    return mixed
 
 
-def _split(columns: Array, places: Array, block: int, depth: int = 0) -> Iterator[Array]:
-    """Median splits over one column after the other, down to blocks."""
-    if len(places) <= block:
-        yield places
-        return
-    column = columns[depth % len(columns)][places] if len(columns) else places
-    half = len(places) // 2
-    order = np.argpartition(column, half)
-    yield from _split(columns, places[order[:half]], block, depth + 1)
-    yield from _split(columns, places[order[half:]], block, depth + 1)
+def _lookup(keys: Array, radix: Array) -> Array:
+    """The partition of each mixed code, if a table of them is not too sparse."""
+    size = int(np.prod(radix.astype(object), initial=1))
+    if size > 8 * len(keys) + _LOOKUP_ROOM:
+        return np.zeros(0, np.int32)
+    table = np.full(size, -1, np.int32)
+    table[keys] = np.arange(len(keys))
+    return table
 
 
 def _narrowest(largest: int) -> type[np.unsignedinteger[Any]]:
@@ -202,9 +191,67 @@ def _narrowest(largest: int) -> type[np.unsignedinteger[Any]]:
     return np.uint32
 
 
-def _zones(lo: Array, hi: Array, starts: Array) -> Array:
-    zones = np.empty((len(starts), len(lo), 4), lo.dtype)
-    for place, reduce in enumerate((np.minimum, np.maximum)):
-        zones[:, :, place] = reduce.reduceat(lo, starts, axis=1).T if lo.size else 0
-        zones[:, :, place + 2] = reduce.reduceat(hi, starts, axis=1).T if hi.size else 0
-    return zones
+# Which clauses are families.
+
+
+def _families(table: CodedTests, layout: Layout) -> Iterator[Members]:
+    """The families that are worth blocks."""
+    if not len(table.clause):
+        return
+    plain = table.is_plain()
+    first = firsts_of(table.clause, len(table))
+    for alike in _alike(table, first):
+        clauses = alike[plain[alike]]
+        if len(clauses) < layout.family:
+            continue
+        members = _members(table, first, clauses, layout)
+        if members is not None:
+            yield members
+
+
+def _alike(table: CodedTests, first: Array) -> list[Array]:
+    """Clauses by the axes that they test, and which of those for a point."""
+    random = np.random.default_rng(0).integers(1, 2**62, 2 * len(table.axes), np.int64)
+    marks = random[table.axis * 2 + table.is_point]
+    total = np.concatenate([[0], np.cumsum(marks)])  # wraps around, and differences are right
+    signature = total[first[1:]] - total[first[:-1]]
+    signature[first[1:] == first[:-1]] = 0
+    order = np.argsort(signature, kind="stable")
+    edges = np.flatnonzero(np.diff(signature[order])) + 1
+    return [group for group in np.split(order, edges) if first[group[0] + 1] > first[group[0]]]
+
+
+def _members(table: CodedTests, first: Array, clauses: Array, layout: Layout) -> Members | None:
+    """The codes of a family, or ``None`` if rows suit its clauses better."""
+    tests = slice(first[clauses[0]], first[clauses[0] + 1])
+    axes, is_point = table.axis[tests], table.is_point[tests]
+    if not (first[clauses + 1] - first[clauses] == len(axes)).all():
+        return None  # signatures are sums of random numbers: equal ones are all but surely alike
+    test = first[clauses][:, None] + np.arange(len(axes))
+    if not ((table.axis[test] == axes) & (table.is_point[test] == is_point)).all():
+        return None
+    span = table.span_first[test]
+    lo, hi = table.lo[span], table.hi[span]
+    access = _access(lo, is_point, layout)
+    if access is None:
+        return None
+    order = np.array([*access, *(a for a in range(len(axes)) if a not in access)], np.int64)
+    return Members(clauses, len(access), axes[order], is_point[order], lo[:, order], hi[:, order])
+
+
+def _access(lo: Array, is_point: Array, layout: Layout) -> list[int] | None:
+    """The point axes to partition by; ``None`` if one alone leaves few clauses per value."""
+    points = np.flatnonzero(is_point)
+    most = len(lo) // layout.partition
+    distinct = {int(axis): len(np.unique(lo[:, axis])) for axis in points}
+    if any(count > most for count in distinct.values()):
+        return None
+    chosen: list[int] = []
+    for axis in sorted(distinct, key=lambda axis: (-distinct[axis], axis)):
+        trial = [*chosen, axis]
+        radix = lo[:, trial].max(axis=0).astype(np.int64) + 1
+        if float(np.prod(radix.astype(np.float64))) > 2.0**62:
+            continue
+        if len(np.unique(_mixed(lo[:, trial], radix))) <= most:
+            chosen = trial
+    return chosen

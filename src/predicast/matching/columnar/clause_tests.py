@@ -9,12 +9,15 @@ test: the constraints themselves, resolved once per distinct value of a batch.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from predicast.matching.columnar.axes import IS_CLEAR, IS_SET, SCALES, AxisName, Scale
+from predicast.matching.columnar.coded_tests import Other
 from predicast.model import Absent, Clause, Constraint, Kind, Operator
 from predicast.model.domain import Domain, after_prefix, domain_of
 from predicast.model.spans import Span, SpanSet
+
+_NEGATED: Final = frozenset({Operator.NOT_CONTAINS, Operator.NOT_LIKE, Operator.NOT_MATCHES})
 
 # A range on a flag axis is given as codes, on any other axis as a span.
 Range: TypeAlias = tuple[AxisName, Span | tuple[int, int]]
@@ -25,7 +28,7 @@ class ClauseTests(NamedTuple):
 
     ranges: list[Range]
     sets: list[tuple[AxisName, SpanSet]]
-    others: list[tuple[str, tuple[Constraint, ...]]]
+    others: list[Other]
 
 
 def compiled_tests(clause: Clause, absent: Absent) -> ClauseTests | None:
@@ -54,7 +57,7 @@ def _add_valued(
     name = AxisName(attribute, SCALES[domain.kind])
     if domain.kind is Kind.NUMBER and any(span.is_empty_of_integers() for span in domain.spans):
         if len(domain.spans) > 1:  # for some intervals only some of the spans count
-            tests.others.append((attribute, group))
+            tests.others.append(Other(attribute, group, inverted=False))
             return
         tests.ranges.append((AxisName(attribute, Scale.DISCRETE), IS_CLEAR))
     if len(domain.spans) == 1:
@@ -64,11 +67,18 @@ def _add_valued(
     for constraint in domain.rest:
         backwards = _reversed_suffix(constraint)
         if backwards is None:
-            tests.others.append((attribute, (constraint,)))
+            tests.others.append(_pattern(attribute, constraint))
         elif constraint.operator is Operator.SUFFIX:
             tests.ranges.append((AxisName(attribute, Scale.REVERSED), backwards))
         else:
             tests.sets.append((AxisName(attribute, Scale.REVERSED), tuple(_around(backwards))))
+
+
+def _pattern(attribute: str, constraint: Constraint) -> Other:
+    """A pattern, or what it negates, so that both are looked for in the same way."""
+    if constraint.operator in _NEGATED:
+        return Other(attribute, (constraint.negated(),), inverted=True)
+    return Other(attribute, (constraint,), inverted=False)
 
 
 def _reversed_suffix(constraint: Constraint) -> Span | None:

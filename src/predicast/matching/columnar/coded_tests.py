@@ -1,145 +1,202 @@
-"""The tests of many clauses as codes: what a segment is built from."""
+"""The tests of many clauses as codes: what a segment is built from, and what it turns back into.
+
+::
+
+    clauses   keys     [ 7      | 8          | 9    ]   the subscription each belongs to
+    tests     clause   [ 0    0 | 1    1   1 | 2    ]   ascending; each test is on one axis
+              axis     [ 0    2 | 0    1   2 | 1    ]
+    spans     first    [ 0    1 | 2    3   4 | 7    ]   a test holds if one of its spans does
+              lo, hi   [ ..   ..| ..   ..  .. .. .. | .. ]
+
+A test of one span is a comparison, an equality or a between; one of several spans is an IN or a
+<>. What codes cannot express stands apart, as *others*. Tables are merged by ranking the cuts of
+both afresh, which takes no more than looking up each code in a table: nothing is compiled twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from predicast.matching.columnar.axes import FLAGS, TEXTUAL, Axis, AxisName
-from predicast.matching.columnar.clause_tests import ClauseTests
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts, split_all
+from predicast.matching.columnar.axes import Axis, AxisName
+from predicast.matching.columnar.cuts import NumberCuts, TextCuts
 from predicast.model import Constraint
-from predicast.model.spans import Span
 
-Ints = npt.NDArray[np.int32]
+Array = npt.NDArray[Any]
 
 
-class SetTest(NamedTuple):
-    """Several spans on one axis, ascending, as codes."""
+class Other(NamedTuple):
+    """A test that codes cannot express: constraints on one attribute, to hold or (inverted) not."""
 
-    clause: int
-    axis: int
-    spans: list[tuple[int, int]]
-    are_points: bool
+    attribute: str
+    constraints: tuple[Constraint, ...]
+    inverted: bool
 
 
 class CodedTests(NamedTuple):
-    """Range tests, one per row, ascending by clause and axis; set tests and others by clause."""
+    """The tests of clauses; arrays as drawn above."""
 
+    keys: Array
     axes: list[Axis]
-    clause: Ints
-    axis: Ints
-    lo: Ints
-    hi: Ints
-    is_point: npt.NDArray[np.bool_]
-    sets: list[SetTest]
-    others: list[tuple[int, str, tuple[Constraint, ...]]]  # clause, attribute, constraints
+    clause: Array
+    axis: Array
+    span_first: Array
+    lo: Array
+    hi: Array
+    is_point: Array  # of each test: whether all of its spans are single values
+    others: list[Other]
+    other_clause: Array  # ascending
+    other: Array
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def is_plain(self) -> Array:
+        """Which clauses consist of tests of one span only."""
+        plain = np.ones(len(self.keys), bool)
+        plain[self.clause[np.diff(self.span_first) != 1]] = False
+        plain[self.other_clause] = False
+        return plain
 
 
-class _Gathered:
-    """Spans on one axis, before they are ranked."""
-
-    def __init__(self) -> None:
-        self.lower: list[tuple[Any, int] | None] = []
-        self.upper: list[tuple[Any, int] | None] = []
-
-    def add(self, span: Span | tuple[int, int]) -> int:
-        if isinstance(span, Span):
-            self.lower.append(None if span.lo is None else (span.lo, int(span.lo_open)))
-            self.upper.append(None if span.hi is None else (span.hi, int(not span.hi_open)))
-        else:
-            self.lower.append((span[0], 0))
-            self.upper.append((span[1], 0))
-        return len(self.lower) - 1
-
-
-def coded(clauses: Iterable[ClauseTests]) -> CodedTests:
-    """Rank the ends of all spans and write the tests as codes."""
-    places: dict[AxisName, int] = {}
-    gathered: list[_Gathered] = []
-
-    def put(name: AxisName, span: Span | tuple[int, int]) -> tuple[int, int]:
-        place = places.setdefault(name, len(places))
-        if place == len(gathered):
-            gathered.append(_Gathered())
-        return place, gathered[place].add(span)
-
-    ranges, points, sets, others = [], [], [], []
-    for number, tests in enumerate(clauses):
-        for name, span in tests.ranges:
-            ranges.append((number, *put(name, span)))
-            points.append(_is_point(span))
-        for name, spans in tests.sets:
-            put_spans = [put(name, span) for span in spans]
-            indices = [index for _, index in put_spans]
-            sets.append((number, put_spans[0][0], indices, all(map(_is_point, spans))))
-        others += [(number, attribute, constraints) for attribute, constraints in tests.others]
-    ranked = [_ranked(name, gathered[place]) for name, place in places.items()]
-    clause, axis, index = (np.array(column, np.int32) for column in _columns(ranges))
-    lo, hi = np.empty(len(clause), np.int32), np.empty(len(clause), np.int32)
-    for place, (_, lower, upper) in enumerate(ranked):
-        here = axis == place
-        lo[here], hi[here] = lower[index[here]], upper[index[here]]
-    order = np.lexsort((axis, clause))
+def merged(tables: Sequence[CodedTests]) -> CodedTests:
+    """One table of the clauses of several, the cuts ranked afresh."""
+    if len(tables) == 1:
+        return tables[0]
+    trimmed = [_Trimmed(table) for table in tables]
+    axes, places = _united_axes(trimmed)
+    lo, hi = [], []
+    for each, place in zip(trimmed, places, strict=True):
+        span_axis = np.repeat(each.table.axis, np.diff(each.table.span_first))
+        lo.append(place.lower[place.lower_first[span_axis] + each.table.lo])
+        hi.append(place.upper[place.upper_first[span_axis] + each.table.hi])
+    others, numbers = _united_others(tables)
+    clauses = np.cumsum([0, *map(len, tables)])[:-1]
+    spans = np.cumsum([0, *(len(table.lo) for table in tables)])
+    first = [t.span_first[:-1] + s for t, s in zip(tables, spans[:-1], strict=True)]
     return CodedTests(
-        [each[0] for each in ranked],
-        clause[order],
-        axis[order],
-        lo[order],
-        hi[order],
-        np.array(points, bool)[order],
-        [
-            SetTest(c, a, [(int(ranked[a][1][i]), int(ranked[a][2][i])) for i in indices], points)
-            for c, a, indices, points in sets
-        ],
+        np.concatenate([table.keys for table in tables]),
+        axes,
+        np.concatenate([t.clause + c for t, c in zip(tables, clauses, strict=True)]),
+        np.concatenate([p.number[t.axis] for t, p in zip(tables, places, strict=True)]),
+        np.append(np.concatenate(first), spans[-1]),
+        np.concatenate(lo),
+        np.concatenate(hi),
+        np.concatenate([table.is_point for table in tables]),
         others,
+        np.concatenate([t.other_clause + c for t, c in zip(tables, clauses, strict=True)]),
+        np.concatenate([n[t.other] for t, n in zip(tables, numbers, strict=True)]),
     )
 
 
-def _columns(rows: Sequence[tuple[int, int, int]]) -> list[tuple[int, ...]]:
-    return list(zip(*rows, strict=True)) if rows else [(), (), ()]
+class _Places(NamedTuple):
+    """Where the axes of one table are in another, and what its codes are there."""
+
+    number: Array
+    lower_first: Array
+    lower: Array
+    upper_first: Array
+    upper: Array
 
 
-def _is_point(span: Span | tuple[int, int]) -> bool:
-    if not isinstance(span, Span) or span.lo is None or span.hi is None:
-        return False
-    if isinstance(span.lo, str):
-        return bool(span.hi == span.lo + "\0")
-    if span.hi_open:  # timestamps and booleans
-        return bool(span.hi == span.lo + 1 and not span.lo_open and isinstance(span.lo, int))
-    return bool(span.lo == span.hi)
+class _Trimmed:
+    """A table, and which of its cuts some span still uses."""
+
+    def __init__(self, table: CodedTests) -> None:
+        self.table = table
+        self.lower_first = _firsts([axis.lower_cuts() + 1 for axis in table.axes])
+        self.upper_first = _firsts([axis.upper_cuts() + 1 for axis in table.axes])
+        self.lower_used = np.zeros(self.lower_first[-1], bool)
+        self.upper_used = np.zeros(self.upper_first[-1], bool)
+        span_axis = np.repeat(table.axis, np.diff(table.span_first))
+        self.lower_used[self.lower_first[span_axis] + table.lo] = True
+        self.upper_used[self.upper_first[span_axis] + table.hi] = True
+
+    def lower(self, place: int) -> Array:
+        """The lower cuts of an axis that are used, by number."""
+        first, end = self.lower_first[place] + 1, self.lower_first[place + 1]
+        return np.flatnonzero(self.lower_used[first:end])
+
+    def upper(self, place: int) -> Array:
+        """The upper cuts of an axis that are used, by number."""
+        first, end = self.upper_first[place], self.upper_first[place + 1] - 1
+        return np.flatnonzero(self.upper_used[first:end])
 
 
-def _ranked(name: AxisName, spans: _Gathered) -> tuple[Axis, Ints, Ints]:
-    if name.scale in FLAGS:
-        lower = np.array([cut[0] if cut else 0 for cut in spans.lower], np.int32)
-        upper = np.array([cut[0] if cut else 0 for cut in spans.upper], np.int32)
-        return Axis(name, None, None), lower, upper
-    rank = _rank_text if name.scale in TEXTUAL else _rank_numbers
-    lower_cuts, lower = rank(spans.lower, unbounded_first=True)
-    upper_cuts, upper = rank(spans.upper, unbounded_first=False)
-    return Axis(name, lower_cuts, upper_cuts), lower, upper
+def _firsts(sizes: Sequence[int]) -> Array:
+    return np.cumsum([0, *sizes], dtype=np.int64)
 
 
-def _rank_numbers(cuts: list[Any], *, unbounded_first: bool) -> tuple[NumberCuts, Ints]:
-    bounded = [cut for cut in cuts if cut is not None]
-    whole, rest = split_all([value for value, _ in bounded])
-    side = np.array([side for _, side in bounded], np.int8)
-    ranked, position = NumberCuts.rank(whole, rest, side)
-    return ranked, _codes(cuts, position, len(ranked), unbounded_first)
+def _united_axes(tables: Sequence[_Trimmed]) -> tuple[list[Axis], list[_Places]]:
+    """All axes, and for each table where its codes are on them."""
+    holders: dict[AxisName, list[tuple[int, int]]] = {}
+    for number, each in enumerate(tables):
+        for place, axis in enumerate(each.table.axes):
+            holders.setdefault(axis.name, []).append((number, place))
+    places = [
+        _Places(
+            np.zeros(len(each.table.axes), np.int32),
+            each.lower_first,
+            np.zeros(each.lower_first[-1], np.int32),
+            each.upper_first,
+            np.zeros(each.upper_first[-1], np.int32),
+        )
+        for each in tables
+    ]
+    axes: list[Axis] = []
+    for name, holding in sorted(holders.items()):  # keeps the tests of each clause ascending
+        for number, place in holding:
+            places[number].number[place] = len(axes)
+        axes.append(_united_axis(name, holding, tables, places))
+    return axes, places
 
 
-def _rank_text(cuts: list[Any], *, unbounded_first: bool) -> tuple[TextCuts, Ints]:
-    ranked, position = TextCuts.rank([cut[0] for cut in cuts if cut is not None])
-    return ranked, _codes(cuts, position, len(ranked), unbounded_first)
+def _united_axis(
+    name: AxisName,
+    holding: list[tuple[int, int]],
+    tables: Sequence[_Trimmed],
+    places: list[_Places],
+) -> Axis:
+    if name.is_flag():
+        for number, place in holding:
+            lower, upper = places[number].lower_first[place], places[number].upper_first[place]
+            places[number].lower[lower : lower + 2] = (0, 1)
+            places[number].upper[upper : upper + 2] = (0, 1)
+        return Axis(name, None, None)
+    lowers = [tables[number].lower(place) for number, place in holding]
+    uppers = [tables[number].upper(place) for number, place in holding]
+    axes = [tables[number].table.axes[place] for number, place in holding]
+    lower_cuts, lower = _united_cuts([axis.lower for axis in axes], lowers)
+    upper_cuts, upper = _united_cuts([axis.upper for axis in axes], uppers)
+    for index, (number, place) in enumerate(holding):
+        codes, first = places[number].lower, places[number].lower_first[place]
+        codes[first + 1 + lowers[index]] = lower[index] + 1  # 0, unbounded, stays 0
+        codes, first = places[number].upper, places[number].upper_first[place]
+        codes[first + uppers[index]] = upper[index]
+        codes[places[number].upper_first[place + 1] - 1] = len(upper_cuts)
+    return Axis(name, lower_cuts, upper_cuts)
 
 
-def _codes(cuts: list[Any], position: Ints, count: int, unbounded_first: bool) -> Ints:
-    """Positions as codes: lower cuts count from 1 behind 0 for unbounded, upper ones up to n."""
-    codes = np.full(len(cuts), 0 if unbounded_first else count, np.int32)
-    is_bounded = np.array([cut is not None for cut in cuts], bool)
-    codes[is_bounded] = position + int(unbounded_first)
-    return codes
+def _united_cuts(
+    cuts: Sequence[NumberCuts | TextCuts | None], used: Sequence[Array]
+) -> tuple[NumberCuts | TextCuts, list[Array]]:
+    """The used ones among several tables' cuts, and where those of each table are now."""
+    kind: Any = type(cuts[0])  # all are of one kind
+    taken = [each.take(which) for each, which in zip(cuts, used, strict=True) if each is not None]
+    united, position = kind.united(taken)
+    return united, np.split(position, np.cumsum([len(which) for which in used])[:-1])
+
+
+def _united_others(tables: Sequence[CodedTests]) -> tuple[list[Other], list[Array]]:
+    numbers: dict[Other, int] = {}
+    return_numbers = []
+    for table in tables:
+        used = np.unique(table.other)
+        new = np.zeros(len(table.others), np.int32)
+        for number in used.tolist():
+            new[number] = numbers.setdefault(table.others[number], len(numbers))
+        return_numbers.append(new)
+    return list(numbers), return_numbers

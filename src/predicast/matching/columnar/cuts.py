@@ -19,14 +19,17 @@ least int64 and the least float64 behind it.
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from predicast.matching.columnar.words import Words
 from predicast.model.values import INT_MAX, INT_MIN
 
 Codes: TypeAlias = npt.NDArray[np.int32]
@@ -34,17 +37,16 @@ Number: TypeAlias = int | float
 
 _EXACT: Final = 2**53
 _SHIFTABLE: Final = 2**61
+_SPARSE: Final = 8  # integers per cut that a table of codes may span
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NumberCuts:
     """Sorted distinct cuts between numbers."""
 
     whole: npt.NDArray[np.int64]
     rest: npt.NDArray[np.float64]
     side: npt.NDArray[np.int8]
-    ints: npt.NDArray[np.int64]  # the least int64 behind each cut, up to the last that has one
-    floats: npt.NDArray[np.float64]  # the least float64 behind each cut; inf if there is none
 
     def __len__(self) -> int:
         return len(self.whole)
@@ -58,46 +60,99 @@ class NumberCuts:
     ) -> tuple[NumberCuts, Codes]:
         """The distinct ones among these cuts, and the position of each given one among them."""
         if not rest.any() and ((whole > -_SHIFTABLE) & (whole < _SHIFTABLE)).all():
-            packed, position = np.unique(whole * 2 + side, return_inverse=True)
+            packed, place = _distinct(whole * 2 + side)
             distinct = (packed >> 1, np.zeros(len(packed)), (packed & 1).astype(np.int8))
-            return cls._of(*distinct), position.astype(np.int32)
+            return cls(*distinct), place.astype(np.int32)
         order = np.lexsort((side, rest, whole))
         w, r, s = whole[order], rest[order], side[order]
         is_new = np.ones(len(order), bool)
         is_new[1:] = (w[1:] != w[:-1]) | (r[1:] != r[:-1]) | (s[1:] != s[:-1])
         position = np.empty(len(order), np.int32)
         position[order] = np.cumsum(is_new) - 1
-        return cls._of(w[is_new], r[is_new], s[is_new]), position
+        return cls(w[is_new], r[is_new], s[is_new]), position
 
     @classmethod
-    def _of(
-        cls,
-        whole: npt.NDArray[np.int64],
-        rest: npt.NDArray[np.float64],
-        side: npt.NDArray[np.int8],
-    ) -> NumberCuts:
+    def united(cls, cuts: Sequence[NumberCuts]) -> tuple[NumberCuts, Codes]:
+        """The distinct ones among several, and the position of each given one among them."""
+        return cls.rank(
+            np.concatenate([each.whole for each in cuts]),
+            np.concatenate([each.rest for each in cuts]),
+            np.concatenate([each.side for each in cuts]),
+        )
+
+    def take(self, which: npt.NDArray[np.int64]) -> NumberCuts:
+        """Some of the cuts."""
+        return NumberCuts(self.whole[which], self.rest[which], self.side[which])
+
+    def nbytes(self) -> int:
+        """The memory of the arrays that are always there."""
+        return self.whole.nbytes + self.rest.nbytes + self.side.nbytes + self.ints.nbytes
+
+    @cached_property
+    def ints(self) -> npt.NDArray[np.int64]:
+        """The least int64 behind each cut, up to the last that has one."""
         # Behind 2.5 and behind "just after 2" the first integer is 3; behind -2.5 it is -2.
-        steps = (rest > 0) | ((rest == 0) & (side == 1))
-        reachable = ~(steps & (whole == INT_MAX))
-        ints = (whole + (steps & reachable))[: int(reachable.sum())]
+        steps = (self.rest > 0) | ((self.rest == 0) & (self.side == 1))
+        reachable = ~(steps & (self.whole == INT_MAX))
+        least: npt.NDArray[np.int64] = (self.whole + (steps & reachable))[: int(reachable.sum())]
+        return least
+
+    @cached_property
+    def floats(self) -> npt.NDArray[np.float64]:
+        """The least float64 behind each cut; infinity if there is none."""
+        nearest = self.whole + self.rest
         with np.errstate(over="ignore"):  # behind the last float there is only infinity
-            floats = np.where(side == 1, np.nextafter(whole + rest, np.inf), whole + rest)
-        for odd in np.flatnonzero(np.abs(whole.astype(np.float64)) >= _EXACT):
-            floats[odd] = _least_float(int(whole[odd]), float(rest[odd]), int(side[odd]))
-        return cls(whole, rest, side, ints, floats)
+            least = np.where(self.side == 1, np.nextafter(nearest, np.inf), nearest)
+        for odd in np.flatnonzero(np.abs(self.whole.astype(np.float64)) >= _EXACT):
+            cut = int(self.whole[odd]), float(self.rest[odd]), int(self.side[odd])
+            least[odd] = _least_float(*cut)
+        return least
+
+    @cached_property
+    def _table(self) -> npt.NDArray[np.int32] | None:
+        """The codes of all integers from the first cut to the last, if those are few enough."""
+        if not len(self.ints):
+            return None
+        first, last = int(self.ints[0]), int(self.ints[-1])
+        if first == INT_MIN or last == INT_MAX or last - first > _SPARSE * len(self):
+            return None
+        every = np.arange(first - 1, last + 1, dtype=np.int64)
+        return np.searchsorted(self.ints, every, side="right").astype(np.int32)
 
     def code_ints(self, values: npt.NDArray[np.int64]) -> Codes:
         """How many cuts lie before each value."""
-        return np.searchsorted(self.ints, values, side="right").astype(np.int32)
+        if self._table is None:
+            return np.searchsorted(self.ints, values, side="right").astype(np.int32)
+        # Clipped first: the distance between two int64 need not be one.
+        first, last = self.ints[0] - 1, self.ints[-1]
+        codes: Codes = self._table[np.clip(values, first, last) - first]
+        return codes
 
     def code_floats(self, values: npt.NDArray[np.float64]) -> Codes:
         """How many cuts lie before each value."""
         return np.searchsorted(self.floats, values, side="right").astype(np.int32)
 
+    @cached_property
+    def _one(self) -> tuple[memoryview, memoryview | None, int, int]:
+        """What coding single integers takes: Python reads a memoryview faster than an array."""
+        if self._table is None:
+            return memoryview(self.ints), None, 0, 0  # type: ignore[arg-type]
+        first, last = int(self.ints[0]) - 1, int(self.ints[-1])
+        return memoryview(self.ints), memoryview(self._table), first, last  # type: ignore[arg-type]
+
+    @cached_property
+    def _one_float(self) -> memoryview:
+        return memoryview(self.floats)  # type: ignore[arg-type]
+
     def code(self, value: Number) -> int:
         """How many cuts lie before one value."""
-        array = self.ints if isinstance(value, int) else self.floats
-        return int(array.searchsorted(value, side="right"))
+        if isinstance(value, float):
+            return bisect_right(self._one_float, value)
+        ints, table, first, last = self._one
+        if table is None:
+            return bisect_right(ints, value)
+        code: int = table[min(max(value, first), last) - first]
+        return code
 
     def code_cut(self, value: Number, side: int) -> int:
         """How many cuts are at or before a cut; side -1 means those at smaller values only."""
@@ -108,6 +163,19 @@ class NumberCuts:
         while position < last and (self.rest[position], self.side[position]) <= (rest, side):
             position += 1
         return position
+
+
+def _distinct(
+    integers: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The distinct ones, ascending, and the position of each; sorts only those that are spread."""
+    least = int(integers.min(initial=_SHIFTABLE))
+    room = int(integers.max(initial=least)) - least + 1
+    if not len(integers) or room > 4 * len(integers):
+        return np.unique(integers, return_inverse=True)
+    there = np.zeros(room, bool)
+    there[integers - least] = True
+    return np.flatnonzero(there) + least, np.cumsum(there)[integers - least] - 1
 
 
 def split(value: Number) -> tuple[int, float]:
@@ -139,7 +207,7 @@ def _least_float(whole: int, rest: float, side: int) -> float:
 class TextCuts:
     """Sorted distinct strings, each a cut just before itself."""
 
-    words: list[str]
+    words: Sequence[str]
 
     def __len__(self) -> int:
         return len(self.words)
@@ -151,6 +219,22 @@ class TextCuts:
         position = {word: place for place, word in enumerate(distinct)}
         return cls(distinct), np.array([position[word] for word in words], np.int32)
 
+    @classmethod
+    def united(cls, cuts: Sequence[TextCuts]) -> tuple[TextCuts, Codes]:
+        """The distinct ones among several, and the position of each given one among them."""
+        return cls.rank([word for each in cuts for word in each.words])
+
+    def take(self, which: npt.NDArray[np.int64]) -> TextCuts:
+        """Some of the cuts."""
+        return TextCuts([self.words[place] for place in which.tolist()])
+
+    def nbytes(self) -> int:
+        """The memory of the strings, a Python object each unless they lie in a file."""
+        if isinstance(self.words, Words):
+            return self.words.nbytes()
+        return sum(map(sys.getsizeof, self.words)) + 8 * len(self.words)
+
     def code(self, value: str) -> int:
         """How many cuts lie before a string (or at it)."""
-        return bisect_right(self.words, value)
+        words = self.words
+        return bisect_right(words.known() if isinstance(words, Words) else words, value)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from predicast.matching.columnar.axes import FAILS, FLAGS, PASSES, SCALES, TEXTUAL, Axis, Scale
+from predicast.matching.columnar.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
 from predicast.matching.columnar.cuts import NumberCuts, TextCuts
 from predicast.matching.columns import Columns
 from predicast.matching.parts import (
@@ -25,38 +26,61 @@ from predicast.model.values import kind_of, microseconds
 class EventCodes(NamedTuple):
     """Codes of events (rows) on axes (columns)."""
 
-    lower: npt.NDArray[np.int32]
-    upper: npt.NDArray[np.int32]
+    low: npt.NDArray[np.int32]
+    high: npt.NDArray[np.int32]
     is_wide: npt.NDArray[np.bool_]  # not one value: an interval, or an absence that passes
+
+
+class _Places(NamedTuple):
+    """The axes of one attribute: number axes with their cuts, and all axes."""
+
+    numbers: list[tuple[int, NumberCuts, NumberCuts]]
+    all: list[tuple[int, Axis]]
 
 
 class AxisIndex:
     """The axes of a segment by attribute, to code single events quickly."""
 
     def __init__(self, axes: Sequence[Axis], absent: Absent) -> None:
-        self._places: dict[str, list[tuple[int, Axis]]] = {}
+        self._places: dict[str, _Places] = {}
         for place, axis in enumerate(axes):
-            self._places.setdefault(axis.name.attribute, []).append((place, axis))
+            places = self._places.setdefault(axis.name.attribute, _Places([], []))
+            places.all.append((place, axis))
+            if axis.name.scale is Scale.NUMBER:
+                assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
+                places.numbers.append((place, axis.lower, axis.upper))
         lacking = [_lacking(axis, absent) for axis in axes]
-        self._lower = np.array([low for low, _, _ in lacking], np.int32).reshape(-1, 1)
-        self._upper = np.array([high for _, high, _ in lacking], np.int32).reshape(-1, 1)
-        self._is_wide = np.array([wide for _, _, wide in lacking], bool).reshape(-1, 1)
+        self._low = array("i", [low for low, _, _ in lacking])
+        self._high = array("i", [high for _, high, _ in lacking])
+        self._is_wide = array("b", [wide for _, _, wide in lacking])
 
     def codes(self, event: Event) -> EventCodes:
         """The codes of one event on all axes."""
-        codes = EventCodes(self._lower.copy(), self._upper.copy(), self._is_wide.copy())
+        low, high, is_wide = self._low[:], self._high[:], self._is_wide[:]
         for attribute, value in event.items():
-            for place, axis in self._places.get(attribute, ()):
-                codes.lower[place, 0], codes.upper[place, 0] = value_code(axis, value)
-                codes.is_wide[place, 0] = (
-                    isinstance(value, Interval) and axis.name.scale not in FLAGS
-                )
-        return codes
+            places = self._places.get(attribute)
+            if places is None:
+                continue
+            if type(value) is int and len(places.all) == len(places.numbers):
+                for place, lower, upper in places.numbers:
+                    low[place], high[place] = lower.code(value), upper.code(value)
+                    is_wide[place] = False
+                continue
+            for place, axis in places.all:
+                low[place], high[place] = value_code(axis, value)
+                is_wide[place] = isinstance(value, Interval) and not axis.name.is_flag()
+        return EventCodes(_row(low, np.int32), _row(high, np.int32), _row(is_wide, np.bool_))
+
+
+def _row(values: array[int], dtype: type[np.generic]) -> npt.NDArray[Any]:
+    if not values:  # an empty array has no buffer to look at
+        return np.zeros((1, 0), dtype)
+    return np.frombuffer(values, dtype).reshape(1, -1)
 
 
 def _lacking(axis: Axis, absent: Absent) -> tuple[int, int, bool]:
     """What an event says of an axis whose attribute it lacks, and whether that is wide."""
-    if axis.name.scale in FLAGS:
+    if axis.name.is_flag():
         return 0, 0, False
     return (*PASSES, True) if absent == "passes" else (*FAILS, False)
 
@@ -87,12 +111,12 @@ def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
 
 def event_codes(axes: Sequence[Axis], columns: Columns, absent: Absent) -> EventCodes:
     """The codes of a batch on all axes."""
-    shape = (len(axes), len(columns))
-    lower, upper = np.empty(shape, np.int32), np.empty(shape, np.int32)
+    shape = (len(columns), len(axes))
+    low, high = np.empty(shape, np.int32), np.empty(shape, np.int32)
     is_wide = np.zeros(shape, bool)
     for place, axis in enumerate(axes):
-        _code_axis(axis, columns, absent, lower[place], upper[place], is_wide[place])
-    return EventCodes(lower, upper, is_wide)
+        _code_axis(axis, columns, absent, low[:, place], high[:, place], is_wide[:, place])
+    return EventCodes(low, high, is_wide)
 
 
 def _code_axis(
@@ -104,11 +128,10 @@ def _code_axis(
     is_wide: npt.NDArray[np.bool_],
 ) -> None:
     scale = axis.name.scale
-    is_flag = scale in FLAGS
     lower[:], upper[:], is_wide[:] = _lacking(axis, absent)
     for part in columns.parts(axis.name.attribute):
         rows = slice(None) if part.rows is None else part.rows
-        is_wide[rows] = isinstance(part, Intervals) and not is_flag
+        is_wide[rows] = isinstance(part, Intervals) and not axis.name.is_flag()
         if scale is Scale.PRESENCE:
             lower[rows] = upper[rows] = 1
         elif scale is Scale.DISCRETE:

@@ -7,148 +7,330 @@ through their most selective test (``rows.py``), and the loops over them are com
 (``_kernels.py``).
 
 Segments do not change. What was subscribed since the last one waits in a small brute-force
-matcher, which sees to it that a change is visible to the very next event; a batch that meets more
-than a few hundred of them has them compiled first. What was unsubscribed is struck out where it
-stands. Segments of similar size are merged, as in a log-structured merge tree, so that there are
-few of them and each clause is compiled O(log n) times.
+matcher, which sees to it that a change is visible to the very next event; when asking it has cost
+about as much as compiling would, it is compiled. What was unsubscribed is struck out where it
+stands. Segments of similar size are merged beside the matching (``merging.py``), as in a
+log-structured merge tree, so that there are few of them and each clause is merged O(log n) times.
 
-Cost: a batch pays per segment for coding its events (a binary search per event and axis), then
-for the blocks and rows that it reaches. Space: two codes per axis and a key per clause in blocks,
+Cost: a batch pays per segment for coding its events (a lookup per event and axis), then for the
+blocks and rows that it reaches. Space: two codes per axis and two numbers per clause in blocks,
 some 30 bytes per test in rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar, Final
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
 from predicast.matching.brute_force import BruteForce
-from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
-from predicast.matching.columnar.output import Writer
-from predicast.matching.columnar.segment import Layout, Segment
+from predicast.matching.columnar import _kernels
+from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columnar.coded_tests import CodedTests, merged
+from predicast.matching.columnar.from_alike import coded_alike
+from predicast.matching.columnar.from_bounds import coded_subscriptions
+from predicast.matching.columnar.merging import Merge
+from predicast.matching.columnar.segment import EVERY, Runs, Segment
 from predicast.matching.columns import Columns
-from predicast.matching.matcher import Matcher, Pairs
+from predicast.matching.matcher import Matcher, Pairs, Stored
+from predicast.matching.window import Added, Operation, Removed, Replaced, Saved, net_effect
 from predicast.model import Absent, Event, Subscription
+from predicast.model.alike import Gathering, grouped
+from predicast.model.outline import Stated, outlined
 
-_SIMILAR: Final = (
-    2  # a segment up to this many times as large as the one after it is merged with it
-)
-_FEW: Final = 1 << 10  # matches to make room for at first, for one event
-_KEY_BITS: Final = 40  # of a key when it is packed with the number of an event
+if TYPE_CHECKING:
+    from predicast.model.alike import Alike
+
+_SIMILAR: Final = 2  # segments up to this many times as large as all smaller ones are merged
+_SMALL: Final = 4_096  # clauses; merging a few such segments takes some milliseconds
+_MANY: Final = 6  # small segments that may wait for a merge
+_FEW_ALIKE: Final = 8  # subscriptions of one outline that are compiled one by one
+
+# What asking the brute-force matcher costs against compiling, in microseconds or so.
+_ASK_ONE: Final = 2  # for one event and subscription
+_ASK_BATCH: Final = 30  # for a batch and one subscription
+_COMPILE: Final = 2_000
+_COMPILE_EACH: Final = 50
 
 
 class Columnar(Matcher):
-    """Compiled segments, the oldest and largest first, and what came after them."""
+    """Compiled segments, the largest first, and what came after them."""
 
     name = "columnar"
-    most_recent: ClassVar[int] = 256  # subscriptions that may wait to be compiled
+    works_in_bulk = True
     layout: ClassVar[Layout] = Layout()
+    small: ClassVar[int] = _SMALL
+    patience: ClassVar[float] = 1.0  # at 0 all is compiled before the next event
 
     def __init__(self, *, absent: Absent = "fails") -> None:
         super().__init__(absent=absent)
-        self._held: dict[int, Subscription] = {}
         self._recent = BruteForce(absent=absent)
+        self._recent_subscriptions: dict[int, Subscription] = {}
+        self._waiting: list[CodedTests] = []  # from bulk loads, to be compiled at the next event
         self._segments: list[Segment] = []
-        self._disjunctions = 0  # subscriptions of several clauses, which may match twice
+        self._merge: Merge | None = None
+        self._debt = 0
+        self._subscriptions = 0
         self._events = 0
         self._compiled = 0
+        self._merged = 0
+
+    # Changes.
 
     def subscribe(self, key: int, subscription: Subscription) -> None:
-        self._held[key] = subscription
-        self._disjunctions += len(subscription.clauses) > 1
+        self._subscriptions += 1
+        self._recent_subscriptions[key] = subscription
         self._recent.subscribe(key, subscription)
 
+    def subscribe_alike(self, keys: np.ndarray, alike: Alike) -> None:
+        if len(keys) <= _FEW_ALIKE:
+            for key, subscription in zip(keys.tolist(), alike.subscriptions(), strict=True):
+                self.subscribe(key, subscription)
+            return
+        self._subscriptions += len(keys)
+        tables = coded_alike(keys, alike, self.absent)
+        self._compiled += sum(map(len, tables))
+        self._waiting += tables
+        if sum(map(len, self._waiting)) > self.small:
+            self._settle_waiting()
+
     def unsubscribe(self, key: int) -> None:
-        self._disjunctions -= len(self._held.pop(key).clauses) > 1
-        if key in self._recent:
-            self._recent.unsubscribe(key)
-        else:
-            self._strike(key)
+        self._drop([key])
 
     def change(self, key: int, subscription: Subscription) -> None:
         self.unsubscribe(key)
         self.subscribe(key, subscription)
 
+    def run_window(self, operations: Sequence[Operation]) -> Saved:
+        net = net_effect(operations)
+        stated: list[Added | Replaced] = [op for op in net if not isinstance(op, Removed)]
+        self._drop([op.key for op in net if not isinstance(op, Added)])
+        if len(stated) <= _FEW_ALIKE:
+            for each in stated:
+                self.subscribe(each.key, each.subscription)
+        else:
+            self._take_in((each.key, each.stated) for each in stated)
+        in_place = sum(isinstance(each, Replaced) for each in net)
+        given = len(operations)
+        return Saved(given, given - len(net), 0, in_place, len(net) - in_place)
+
+    def change_alike(self, keys: np.ndarray, alike: Alike) -> None:
+        self._drop(keys.tolist())
+        self.subscribe_alike(keys, alike)
+
+    def _take_in(self, stated: Iterable[tuple[int, Subscription | Stated]]) -> None:
+        """Hold many subscriptions, those of one outline together."""
+        gathering = Gathering()
+        for key, each in stated:
+            gathering.add(key, *(each if isinstance(each, Stated) else outlined(each)))
+        for keys, alike in gathering.groups():
+            self.subscribe_alike(keys, alike)
+
+    def _drop(self, keys: Sequence[int]) -> None:
+        """Forget the subscriptions under some keys."""
+        if self._waiting and keys:
+            self._settle_waiting()
+        self._subscriptions -= len(keys)
+        struck = []
+        for key in keys:
+            if self._recent_subscriptions.pop(key, None) is None:
+                struck.append(key)
+            else:
+                self._recent.unsubscribe(key)
+        left = np.array(struck, np.int64)
+        for segment in reversed(self._segments):  # the latest are the likeliest to change again
+            if not len(left):
+                return
+            found = segment.strike_all(left)
+            if self._merge is not None and segment in self._merge.segments:
+                self._merge.strike(left[found])
+            left = left[~found]
+
+    # Matching.
+
     def match(self, event: Event) -> list[int]:
         self._events += 1
-        if len(self._recent) > self.most_recent:
-            self._compile_recent()
-        found = self._recent.match(event)
+        self._prepare(_ASK_ONE)
+        found = self._recent.match(event) if self._recent_subscriptions else []
+        may_repeat = False
         for segment in self._segments:
-            writer = Writer(_FEW)
-            segment.match_one(event, writer)
-            keys = writer.matches().keys.tolist()
+            keys = segment.match_one(event)
             if segment.struck:
-                keys = [key for key in keys if key >= 0]
-            found += keys
-        return list(dict.fromkeys(found))
+                keys = keys[keys >= 0]
+            found += keys.tolist()
+            may_repeat |= segment.may_repeat()
+        return list(dict.fromkeys(found)) if may_repeat else found
 
     def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
         return self.match_columns(Columns.from_events(events)).by_event(len(events))
 
-    def match_columns(self, columns: Columns) -> Pairs:
+    def match_columns(self, columns: Columns, limit: int | None = None) -> Pairs:
         self._events += len(columns)
-        if len(self._recent) > self.most_recent:
-            self._compile_recent()
-        recent = self._recent.match_columns(columns)
-        writer = Writer()
-        may_repeat = self._disjunctions > 0
+        self._prepare(_ASK_BATCH)
+        pieces = self._recent_runs(columns)
+        largest = -1
         for segment in self._segments:
-            segment.match(columns, writer)
-            may_repeat |= segment.may_repeat
-        out = writer.matches()
-        events = np.concatenate([recent.events, out.events])
-        keys = np.concatenate([recent.keys, out.keys])
-        if any(segment.struck for segment in self._segments):
-            live = keys >= 0
-            events, keys = events[live], keys[live]
-        if may_repeat:
-            packed = np.unique(events << _KEY_BITS | keys)
-            return Pairs(packed >> _KEY_BITS, packed & ((1 << _KEY_BITS) - 1))
-        order = np.argsort(events, kind="stable")
-        return Pairs(events[order], keys[order])
+            exact = not segment.struck and not segment.may_repeat()
+            enough = limit if exact and limit is not None else EVERY
+            pieces += segment.match(columns, counting=False, enough=enough)
+            if segment.may_repeat():
+                largest = max(largest, segment.largest_key)
+        keys, runs = _joined(pieces)
+        if largest >= 0:
+            largest = max(largest, int(keys.max(initial=0)))
+        is_plain = largest < 0 and limit is None and not any(s.struck for s in self._segments)
+        most = EVERY if limit is None else limit
+        return Pairs(*_kernels.gather(keys, runs, len(columns), is_plain, most, largest))
+
+    def count_columns(self, columns: Columns, limit: int | None = None) -> np.ndarray:
+        self._prepare(_ASK_BATCH)
+        if any(segment.struck or segment.may_repeat() for segment in self._segments):
+            return super().count_columns(columns, limit)
+        self._events += len(columns)
+        pieces = self._recent_runs(columns)
+        enough = EVERY if limit is None else limit
+        for segment in self._segments:
+            pieces += segment.match(columns, counting=True, enough=enough)
+        counts = np.zeros(len(columns), np.int64)
+        for _, runs in pieces:
+            np.add.at(counts, runs[:, 0], runs[:, 2] - runs[:, 1])
+        return counts if limit is None else np.minimum(counts, limit)
+
+    def _recent_runs(self, columns: Columns) -> list[Runs]:
+        if not self._recent_subscriptions:
+            return []
+        events, keys = self._recent.match_columns(columns)
+        place = np.arange(len(events))
+        return [Runs(keys.astype(np.int32), np.stack([events, place, place + 1], axis=1))]
 
     def statistics(self) -> dict[str, int]:
-        """What is held, and the work done: ``compiled`` counts clauses, those of merges
-        included.
-        """
+        """What is held, and the work done: ``compiled`` clauses, and ``merged`` ones."""
+        held = sum(len(segment) - segment.struck for segment in self._segments)
         return {
-            "subscriptions": len(self._held),
-            "clauses": sum(len(each.clauses) for each in self._held.values()),
+            "subscriptions": self._subscriptions,
+            "clauses": held
+            + sum(len(each.clauses) for each in self._recent_subscriptions.values())
+            + sum(map(len, self._waiting)),
             "events": self._events,
             "segments": len(self._segments),
-            "recent": len(self._recent),
+            "recent": len(self._recent_subscriptions),
             "compiled": self._compiled,
+            "merged": self._merged,
             "bytes": sum(segment.nbytes() for segment in self._segments),
         }
 
-    def _strike(self, key: int) -> None:
-        for segment in self._segments:
-            if segment.strike(key):
-                if segment.is_mostly_struck():
-                    self._segments.remove(segment)
-                    self._add_segment(segment.live_keys())
-                return
+    # Files.
+
+    def stored(self) -> Stored:
+        from predicast.matching.columnar.stored import stored
+
+        self._compile_recent()
+        self._settle_waiting()
+        return stored(self._segments, self._subscriptions)
+
+    def restore(self, stored: Stored, bound: int) -> bool:
+        from predicast.matching.columnar.stored import FORM, restored
+
+        if stored.form != FORM:
+            return False
+        self._segments, self._subscriptions = restored(stored, self.absent, bound)
+        return True
+
+    # Compiling and merging.
+
+    def settle(self) -> None:
+        """Compile and merge whatever waits: a quiet moment spares the next events the work."""
+        self._compile_recent()
+        self._settle_waiting()
+        while self._merge is not None or self._start_merge():
+            assert self._merge is not None
+            self._merge.wait()
+            self._finish_merge()
+
+    def _prepare(self, price: int) -> None:
+        """Before events: pay what is owed, and take over what a merge made."""
+        recent = len(self._recent_subscriptions)
+        if recent:
+            self._debt += recent * price
+            if self._debt > self.patience * (_COMPILE + recent * _COMPILE_EACH):
+                self._compile_recent()
+        if self._waiting:
+            self._settle_waiting()
+        if self._merge is not None and self._merge.is_over():
+            self._finish_merge()
 
     def _compile_recent(self) -> None:
-        keys = sorted(self._recent)
+        """Make tables of what came one by one."""
+        self._debt = 0
+        one_by_one = []
+        for keys, alike in grouped(self._recent_subscriptions.items()):
+            if len(keys) > _FEW_ALIKE:
+                self._waiting += coded_alike(keys, alike, self.absent)
+            else:
+                one_by_one += [(key, self._recent_subscriptions[key]) for key in keys.tolist()]
+        if one_by_one:
+            self._waiting += coded_subscriptions(one_by_one, self.absent)
+        self._compiled += sum(map(len, self._waiting))
         self._recent = BruteForce(absent=self.absent)
-        while self._segments and len(self._segments[-1]) <= _SIMILAR * len(keys):
-            keys = sorted([*self._segments.pop().live_keys(), *keys])
-        self._add_segment(keys)
+        self._recent_subscriptions = {}
 
-    def _add_segment(self, keys: Sequence[int]) -> None:
-        owners: list[int] = []
-        clauses: list[ClauseTests] = []
-        for key in keys:
-            for clause in self._held[key].clauses:
-                tests = compiled_tests(clause, self.absent)
-                if tests is not None:
-                    owners.append(key)
-                    clauses.append(tests)
-        self._compiled += len(clauses)
-        if clauses:
-            self._segments.append(Segment(owners, clauses, self.absent, self.layout))
+    def _settle_waiting(self) -> None:
+        """Make a segment of the tables that wait; with the smallest ones, if these are many."""
+        tables = [table for table in self._waiting if len(table)]
+        self._waiting = []
+        if not tables:
+            return
+        busy = [] if self._merge is None else self._merge.segments
+        small = [each for each in self._segments if len(each) <= self.small and each not in busy]
+        if len(small) >= _MANY:  # they come faster than they are merged beside the matching
+            tables += [segment.tests() for segment in small]
+            self._segments = [each for each in self._segments if each not in small]
+            self._merged += sum(map(len, small))
+        self._add(Segment.of(merged(tables), self.absent, self.layout))
+        if self._merge is None:
+            self._start_merge()
+
+    def _add(self, segment: Segment) -> None:
+        if len(segment) > segment.struck:
+            self._segments.append(segment)
             self._segments.sort(key=len, reverse=True)
+
+    def _start_merge(self) -> bool:
+        """Merge the smaller segments while each is no match for all smaller ones together."""
+        total = 0
+        similar: list[Segment] = []
+        for segment in reversed(self._segments):
+            if similar and len(segment) > _SIMILAR * total:
+                break
+            similar.append(segment)
+            total += len(segment)
+        if len(similar) < 2:
+            similar = [each for each in self._segments if 2 * each.struck > len(each)]
+        if not similar:
+            return False
+        self._merged += sum(len(segment) - segment.struck for segment in similar)
+        self._merge = Merge(similar, self.absent, self.layout)
+        return True
+
+    def _finish_merge(self) -> None:
+        merge, self._merge = self._merge, None
+        assert merge is not None
+        result = merge.result()
+        if result is not None:
+            self._segments = [each for each in self._segments if each not in merge.segments]
+            self._add(result)
+        self._start_merge()
+
+
+def _joined(pieces: Sequence[Runs]) -> Runs:
+    """All matches in one array, and where the runs are in it."""
+    if len(pieces) == 1:
+        return pieces[0]
+    if not pieces:
+        return Runs(np.zeros(0, np.int32), np.zeros((0, 3), np.int64))
+    first = np.cumsum([0, *(len(piece.keys) for piece in pieces)])
+    runs = [piece.runs.copy() for piece in pieces]
+    for each, start in zip(runs, first, strict=False):
+        each[:, 1:] += start
+    return Runs(np.concatenate([piece.keys for piece in pieces]), np.concatenate(runs))

@@ -1,17 +1,20 @@
 """Rows: clauses one by one, reached through their most selective test.
 
 Used for what blocks do not suit: clauses with rare combinations of axes (wide, sparse schemas),
-partitions of a few clauses, sets and patterns. Each row has one *access* test, the one that the
-fewest events pass; an event reaches the rows whose access test it passes, and the other tests are
-tried one after the other until one fails::
+equalities that hardly any clause shares, sets and patterns. Each row has one *access* test, the
+one that the fewest events should pass; an event reaches the rows whose access test it passes, and
+the other tests are tried one after the other until one fails::
 
-    points of an axis   lo  3  5  5  9      an equality, or each member of an IN: binary search
+    points of an axis   lo  3  5  5  9    an equality, or each member of an IN: binary search
                         row 7  2  8  1
-    spans of an axis    lo  0  0  4  6      a range, if there is no equality: from the left up to lo
+    from, of an axis    lo  0  0  4  6    bounded below: from the left as far as the event's code
                         row 4  9  3  5
-    anyway              row 0, 6            neither: tried for every event
+    up to, of an axis   hi  9  7  7  2    bounded above: likewise, from the highest down
+                        row 6  0  11 10
+    patterns            row 12, 13        those that hold for the event's string (pattern_index.py)
+    anyway              row 14            no test at all
 
-    row 3:  ranges 4..7  (axis, lo, hi)   sets 1..2  (axis, which set)   others 0..0  (which)
+    row 3:  tests 4..7  (axis, spans)   others 0..0  (which)
 
 In a wide schema an event carries few of the attributes, so that most rows are never reached and
 most of the rest fail at their first test: it takes neither counters nor bitmaps.
@@ -19,156 +22,121 @@ most of the rest fail at their first test: it takes neither counters nor bitmaps
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from predicast.matching.columnar import _kernels
-from predicast.matching.columnar.coded_tests import CodedTests, SetTest
-from predicast.matching.columnar.event_codes import EventCodes
-from predicast.matching.columnar.output import Writer
+from predicast.matching.columnar.coded_tests import Array, CodedTests
+from predicast.matching.columnar.ranges import entries, firsts, firsts_of
 
-Array = npt.NDArray[Any]
+_PATTERN: Final = 1e-3  # the part of all events that a pattern is taken to hold for
 
 
-class RowArrays(NamedTuple):
-    """The tests of each row."""
-
-    range_first: Array
-    range_axis: Array
-    range_lo: Array
-    range_hi: Array
-    set_first: Array
-    set_axis: Array
-    other_first: Array
-    other: Array
-    keys: Array
-
-
-class SetArrays(NamedTuple):
-    """Spans of sets, ascending."""
-
-    first: Array
-    lo: Array
-    hi: Array
-
-
-class Access(NamedTuple):
-    """How events reach rows."""
-
-    point_first: Array
-    point_lo: Array
-    point_hi: Array
-    point_row: Array
-    span_first: Array
-    span_lo: Array
-    span_row: Array
-    anyway: Array
-    most: int  # rows that one event can reach
+def row_arrays(table: CodedTests, clauses: Array) -> dict[str, Array]:
+    """The arrays of some clauses of a table as rows."""
+    tests = entries(firsts_of(table.clause, len(table)), clauses)
+    spans = entries(table.span_first, tests)
+    others = entries(firsts_of(table.other_clause, len(table)), clauses)
+    number = np.zeros(len(table), np.int32)
+    number[clauses] = np.arange(len(clauses))
+    arrays = {
+        "row_test_first": firsts_of(number[table.clause[tests]], len(clauses)),
+        "test_axis": table.axis[tests],
+        "test_span_first": firsts(np.diff(table.span_first)[tests]),
+        "span_lo": table.lo[spans],
+        "span_hi": table.hi[spans],
+        "test_is_point": table.is_point[tests],
+        "row_other_first": firsts_of(number[table.other_clause[others]], len(clauses)),
+        "row_other": table.other[others],
+        "other_inverted": np.array([other.inverted for other in table.others], np.uint8),
+        "row_keys": table.keys[clauses],
+    }
+    return arrays | _access(table, arrays)
 
 
-class Codes(NamedTuple):
-    """What the events say, an event in a row."""
+class _Choice:
+    """For each row, the way of reaching it that the fewest events should take."""
 
-    lower: Array
-    upper: Array
-    others: Array
+    def __init__(self, rows: int) -> None:
+        self.cost = np.full(rows, np.inf)
+        self.way = np.full(rows, -1, np.int8)
+        self.test = np.zeros(rows, np.int64)
 
+    def offer(self, way: int, row: Array, test: Array, cost: Array) -> None:
+        """Ways to reach rows (several for a row, perhaps), with what each would cost."""
+        best = np.lexsort((cost, row))
+        best = best[np.unique(row[best], return_index=True)[1]]
+        best = best[cost[best] < self.cost[row[best]]]
+        self.cost[row[best]], self.way[row[best]] = cost[best], way
+        self.test[row[best]] = test[best]
 
-class Rows:
-    """Clauses that are tested one by one."""
-
-    def __init__(self, table: CodedTests, clauses: Array, keys: Array, others: Array) -> None:
-        """The rows of some clauses of a table; ``others`` numbers the table's other tests."""
-        number = np.full(len(keys), -1, np.int64)
-        number[clauses] = np.arange(len(clauses))
-        here = np.flatnonzero(number[table.clause] >= 0)
-        row = number[table.clause[here]]
-        order = np.lexsort((here, row))
-        here, row = here[order], row[order]
-        sets = [each._replace(clause=int(number[each.clause])) for each in table.sets]
-        sets = sorted((each for each in sets if each.clause >= 0), key=lambda each: each.clause)
-        other = [(number[c], o) for (c, _, _), o in zip(table.others, others, strict=True)]
-        other = sorted((r, o) for r, o in other if r >= 0)
-        count = len(clauses)
-        self.arrays = RowArrays(
-            _first(row, count),
-            table.axis[here],
-            table.lo[here],
-            table.hi[here],
-            _first([each.clause for each in sets], count),
-            np.array([each.axis for each in sets], np.int32),
-            _first([r for r, _ in other], count),
-            np.array([o for _, o in other], np.int32),
-            keys[clauses],
-        )
-        spans = [each.spans for each in sets]
-        flat = np.array([code for each in spans for code in each], np.int32).reshape(-1, 2)
-        self.sets = SetArrays(
-            np.concatenate([[0], np.cumsum([len(each) for each in spans])]).astype(np.int64),
-            np.ascontiguousarray(flat[:, 0]),
-            np.ascontiguousarray(flat[:, 1]),
-        )
-        self.access = _access(table, here, row, sets, count)
-
-    def __len__(self) -> int:
-        return len(self.arrays.keys)
-
-    def match(self, codes: EventCodes, others: Array, writer: Writer) -> None:
-        """Write the matches of a batch."""
-        by_event = Codes(
-            np.ascontiguousarray(codes.lower.T), np.ascontiguousarray(codes.upper.T), others
-        )
-        event = 0
-        while event < len(by_event.lower):
-            out = writer.room(self.access.most)
-            count, event = _kernels.find_rows(
-                self.arrays, self.sets, self.access, by_event, out, event
-            )
-            writer.written(count)
+    def taken(self, way: int) -> tuple[Array, Array]:
+        """The rows that are reached in one way, and their tests."""
+        rows = np.flatnonzero(self.way == way)
+        return rows, self.test[rows]
 
 
-def _first(rows: Sequence[int] | Array, count: int) -> Array:
-    """Where the entries of each row begin, the entries being ascending by row."""
-    return np.searchsorted(np.asarray(rows, np.int64), np.arange(count + 1)).astype(np.int64)
+_POINT, _FROM, _UP_TO, _PATTERNED = range(4)
 
 
-def _access(table: CodedTests, here: Array, row: Array, sets: list[SetTest], count: int) -> Access:
-    """For each row the access test that the fewest other rows share."""
-    axis, lo, hi = table.axis[here], table.lo[here], table.hi[here]
-    point = np.flatnonzero(table.is_point[here])
-    _, which, shared = np.unique(
-        axis[point].astype(np.int64) << 32 | lo[point], return_inverse=True, return_counts=True
-    )
-    best = point[np.lexsort((shared[which], row[point]))]
-    best = best[np.unique(row[best], return_index=True)[1]]
-    reached = np.zeros(count, bool)
-    reached[row[best]] = True
-    points = [np.stack([axis[best], lo[best], hi[best], row[best]], axis=1)]
-    for each in sets:
-        if each.are_points and not reached[each.clause]:
-            reached[each.clause] = True
-            members = [(each.axis, low, high, each.clause) for low, high in each.spans]
-            points.append(np.array(members, np.int64))
-    span = np.flatnonzero(~reached[row])
-    per_axis = np.bincount(axis[span], minlength=len(table.axes))
-    best = span[np.lexsort((-lo[span], per_axis[axis[span]], row[span]))]
-    best = best[np.unique(row[best], return_index=True)[1]]
-    reached[row[best]] = True
-    entries = np.concatenate(points).astype(np.int64)
-    entries = entries[np.lexsort((entries[:, 1], entries[:, 0]))]
-    best = best[np.lexsort((lo[best], axis[best]))]
+def _access(table: CodedTests, arrays: dict[str, Array]) -> dict[str, Array]:
+    axis, first = arrays["test_axis"], arrays["test_span_first"]
+    lo, hi = arrays["span_lo"][first[:-1]], arrays["span_hi"][first[1:] - 1]
+    count = len(arrays["row_keys"])
+    row = np.repeat(np.arange(count), np.diff(arrays["row_test_first"]))
+    lower = np.array([each.lower_cuts() for each in table.axes], np.float64)[axis]
+    upper = np.array([each.upper_cuts() for each in table.axes], np.float64)[axis]
+    test = np.arange(len(axis))
+    choice = _Choice(count)
+    is_point = arrays["test_is_point"].astype(bool)
+    share = np.diff(first) / np.maximum(lower, 1)
+    choice.offer(_POINT, row[is_point], test[is_point], share[is_point])
+    choice.offer(_FROM, row, test, (lower + 1 - lo) / (lower + 1))
+    choice.offer(_UP_TO, row, test, (hi + 1) / (upper + 1))
+    pattern = np.flatnonzero(arrays["other_inverted"][arrays["row_other"]] == 0)
+    pattern_row = np.repeat(np.arange(count), np.diff(arrays["row_other_first"]))[pattern]
+    choice.offer(_PATTERNED, pattern_row, pattern, np.full(len(pattern), _PATTERN))
     axes = np.arange(len(table.axes) + 1)
-    return Access(
-        np.searchsorted(entries[:, 0], axes).astype(np.int64),
-        entries[:, 1].astype(np.int32),
-        entries[:, 2].astype(np.int32),
-        entries[:, 3].copy(),
-        np.searchsorted(axis[best], axes).astype(np.int64),
-        lo[best],
-        row[best],
-        np.flatnonzero(~reached),
-        len(entries) + len(best) + int((~reached).sum()) + 8,
+    return (
+        _points(choice, arrays, axes)
+        | _ends(choice, _FROM, axis, lo, axes, "from", "from_lo")
+        | _ends(choice, _UP_TO, axis, hi, axes, "up_to", "up_to_hi")
+        | _patterns(choice, arrays, len(table.others))
+        | {"anyway": np.flatnonzero(choice.way < 0)}
     )
+
+
+def _points(choice: _Choice, arrays: dict[str, Array], axes: Array) -> dict[str, Array]:
+    rows, tests = choice.taken(_POINT)
+    first = arrays["test_span_first"]
+    spans = entries(first, tests)
+    row = np.repeat(rows, first[tests + 1] - first[tests])
+    axis = np.repeat(arrays["test_axis"][tests], first[tests + 1] - first[tests])
+    lo, hi = arrays["span_lo"][spans], arrays["span_hi"][spans]
+    order = np.lexsort((lo, axis))
+    return {
+        "point_first": np.searchsorted(axis[order], axes),
+        "point_lo": lo[order],
+        "point_hi": hi[order],
+        "point_row": row[order],
+    }
+
+
+def _ends(
+    choice: _Choice, way: int, axis: Array, ends: Array, axes: Array, name: str, codes: str
+) -> dict[str, Array]:
+    rows, tests = choice.taken(way)
+    end, axis = ends[tests], axis[tests]
+    order = np.lexsort((end if way == _FROM else -end, axis))
+    return {
+        f"{name}_first": np.searchsorted(axis[order], axes),
+        codes: end[order],
+        f"{name}_row": rows[order],
+    }
+
+
+def _patterns(choice: _Choice, arrays: dict[str, Array], others: int) -> dict[str, Array]:
+    rows, places = choice.taken(_PATTERNED)
+    other = arrays["row_other"][places]
+    order = np.argsort(other, kind="stable")
+    return {"pattern_first": firsts_of(other[order], others), "pattern_row": rows[order]}

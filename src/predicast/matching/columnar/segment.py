@@ -1,187 +1,222 @@
 """A segment: many clauses, compiled once; only striking one out changes it.
 
-Clauses that test the same axes form *families*, scanned in blocks; the others are rows. A clause
-is struck out by taking its key away, and the matcher drops matches without one.
+Clauses that test the same axes form *families*, scanned in blocks (``blocks.py``); the others are
+rows (``rows.py``). Both are arrays of one image (``image.py``). A clause is struck out by turning
+its key below 0, and whoever gathers matches drops those.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from predicast.matching.columnar.blocks import Family, access_fits
-from predicast.matching.columnar.clause_tests import ClauseTests
-from predicast.matching.columnar.coded_tests import CodedTests, coded
+from predicast.matching.columnar import _kernels
+from predicast.matching.columnar.axes import Axis
+from predicast.matching.columnar.blocks import Layout, family_arrays
+from predicast.matching.columnar.coded_tests import CodedTests, Other
 from predicast.matching.columnar.event_codes import AxisIndex, EventCodes, event_codes
-from predicast.matching.columnar.output import Writer
-from predicast.matching.columnar.rows import Rows
+from predicast.matching.columnar.hits import Hits, OtherTests
+from predicast.matching.columnar.image import Image, SegmentArrays, packed
+from predicast.matching.columnar.ranges import entries, firsts
+from predicast.matching.columnar.rows import row_arrays
 from predicast.matching.columns import Columns
-from predicast.model import Absent, Clause, Constraint, Event
+from predicast.model import Absent, Event
 
 Array = npt.NDArray[Any]
 
-STRUCK: Final = -1
 _MOST_CODES: Final = 1 << 22  # of events on axes, made at a time
+EVERY: Final = np.iinfo(np.int64).max  # more than any number of matches
+_NO_HITS: Final = Hits(np.zeros(2, np.int64), np.zeros(0, np.int32))
 
 
-class Layout(NamedTuple):
-    """When clauses are worth blocks, and how large those are."""
+class Runs(NamedTuple):
+    """Matches: keys, and (event, first, end) for the keys of an event that stand side by side."""
 
-    block: int = 512  # clauses; a block of three axes then fits in the first-level cache
-    family: int = 512  # clauses that test the same axes
-    partition: int = 64  # clauses that agree in their equalities, on average
+    keys: Array
+    runs: Array
 
 
 class Segment:
     """Clauses, compiled; each belongs to the subscription with its key."""
 
     def __init__(
-        self,
-        keys: Sequence[int],
-        clauses: Sequence[ClauseTests],
-        absent: Absent,
-        layout: Layout,
+        self, axes: list[Axis], others: list[Other], image: Image, absent: Absent, struck: int = 0
     ) -> None:
+        self.axes, self.others, self.image = axes, others, image
+        self.struck = struck
         self._absent: Absent = absent
-        table = coded(clauses)
-        key_array = np.array(keys, np.int64)
-        self._axes = table.axes
-        self._axis_index = AxisIndex(table.axes, absent)
-        self._others, others = _numbered(table)
-        self.families: list[Family] = []
-        left = np.ones(len(clauses), bool)
-        for family, members in _families(table, key_array, layout):
-            self.families.append(family)
-            left[members] = False
-        self.rows = Rows(table, np.flatnonzero(left), key_array, others)
-        self._keys = [*(family.blocks.keys for family in self.families), self.rows.arrays.keys]
-        self._by_key: list[tuple[Array, Array]] | None = None
-        self.struck = 0
+        self._axis_index = AxisIndex(axes, absent)
+        self._other_tests = OtherTests(others, absent)
+        self.arrays: SegmentArrays = image.arrays()
+        self._has_sets = bool((np.diff(self.arrays.test_span_first) > 1).any())
+        owners = self.arrays.keys[self.arrays.by_key]
+        owners = np.where(owners < 0, ~owners, owners)
+        self.largest_key = int(owners[-1]) if len(owners) else -1
+        self.has_disjunctions = bool((owners[1:] == owners[:-1]).any())
+
+    @classmethod
+    def of(cls, table: CodedTests, absent: Absent, layout: Layout) -> Segment:
+        """Compile the clauses of a table."""
+        arrays, left = family_arrays(table, layout)
+        arrays |= row_arrays(table, left)
+        keys = np.concatenate([arrays["keys"], arrays.pop("row_keys")])
+        held = np.flatnonzero(keys >= 0)
+        arrays["keys"] = keys
+        arrays["by_key"] = held[np.argsort(keys[held], kind="stable")]
+        return cls(table.axes, table.others, packed(arrays), absent)
 
     def __len__(self) -> int:
-        return sum(map(len, self.families)) + len(self.rows)
-
-    @property
-    def may_repeat(self) -> bool:
-        """Whether one clause may be found twice for one event, through two members of a set."""
-        return len(self.rows.sets.lo) > 0
-
-    def strike(self, key: int) -> bool:
-        """Strike out the clauses of a subscription; say whether there are any."""
-        if self._by_key is None:
-            orders = [np.argsort(keys, kind="stable") for keys in self._keys]
-            self._by_key = [(k[o], o) for k, o in zip(self._keys, orders, strict=True)]
-        found = 0
-        for keys, (ordered, order) in zip(self._keys, self._by_key, strict=True):
-            first, end = np.searchsorted(ordered, (key, key + 1))
-            # The key may have been struck here before and live on in a later segment.
-            places = order[first:end]
-            found += int((keys[places] == key).sum())
-            keys[places] = STRUCK
-        self.struck += found
-        return found > 0
-
-    def is_mostly_struck(self) -> bool:
-        """Whether it is time to compile what is left afresh."""
-        return 2 * self.struck > len(self)
-
-    def live_keys(self) -> list[int]:
-        """The keys of the subscriptions that are left."""
-        keys = np.unique(np.concatenate(self._keys))
-        left: list[int] = keys[keys >= 0].tolist()
-        return left
+        return len(self.arrays.by_key)
 
     def nbytes(self) -> int:
-        """The memory of its arrays."""
-        arrays = [a for family in self.families for a in family.blocks]
-        arrays += [*self.rows.arrays, *self.rows.sets]
-        arrays += [a for a in self.rows.access if isinstance(a, np.ndarray)]
-        return sum(array.nbytes for array in arrays)
+        """The memory of its arrays and cuts."""
+        cuts = [cut for axis in self.axes for cut in (axis.lower, axis.upper) if cut is not None]
+        return (
+            self.image.data.nbytes + sum(cut.nbytes() for cut in cuts) + self._other_tests.nbytes()
+        )
 
-    def match(self, columns: Columns, writer: Writer) -> None:
-        """Write the matches of a batch, in pieces whose codes fit in memory."""
-        width = len(self._axes) + len(self._others) + 1
-        for start, piece in columns.chunks(max(_MOST_CODES // width, 1)):
-            writer.first_event = start
-            others = np.ones((len(piece), max(len(self._others), 1)), np.uint8)
-            for place, (attribute, constraints) in enumerate(self._others):
-                others[:, place] = piece.test(attribute, constraints, self._absent)
-            self._match(event_codes(self._axes, piece, self._absent), others, writer)
-        writer.first_event = 0
+    # Striking out.
 
-    def match_one(self, event: Event, writer: Writer) -> None:
-        """Write the matches of one event."""
-        others = np.ones((1, max(len(self._others), 1)), np.uint8)
-        for place, (_, constraints) in enumerate(self._others):
-            others[0, place] = Clause(constraints).matches(event, self._absent)
-        self._match(self._axis_index.codes(event), others, writer)
+    def strike_all(self, keys: Array) -> npt.NDArray[np.bool_]:
+        """Strike out the clauses of subscriptions; say which of them there were."""
+        found = np.zeros(len(keys), bool)
+        self.struck += _kernels.strike(self.arrays.keys, self.arrays.by_key, keys, found)
+        return found
 
-    def _match(self, codes: EventCodes, others: Array, writer: Writer) -> None:
-        for family in self.families:
-            family.match(codes, writer)
-        if len(self.rows):
-            self.rows.match(codes, others, writer)
+    def live_keys(self) -> Array:
+        """The keys of the subscriptions that are left."""
+        return np.unique(self.arrays.keys[self.arrays.keys >= 0])
 
+    # Matching.
 
-def _numbered(table: CodedTests) -> tuple[list[tuple[str, tuple[Constraint, ...]]], Array]:
-    """The distinct other tests, and the number of each of the table's among them."""
-    numbers: dict[tuple[str, tuple[Constraint, ...]], int] = {}
-    which = [numbers.setdefault((a, c), len(numbers)) for _, a, c in table.others]
-    return list(numbers), np.array(which, np.int32)
+    def match(self, columns: Columns, *, counting: bool, enough: int) -> list[Runs]:
+        """The matches of a batch, in pieces whose codes fit in memory."""
+        width = len(self.axes) + 1
+        if self._absent == "passes":
+            width += len(self._other_tests)  # all may be marked for an event that lacks them
+        return [
+            self._match(
+                event_codes(self.axes, piece, self._absent),
+                self._other_tests.of_batch(piece),
+                start,
+                counting=counting,
+                enough=enough,
+            )
+            for start, piece in columns.chunks(max(_MOST_CODES // width, 1))
+        ]
 
+    def match_one(self, event: Event) -> Array:
+        """The keys of the clauses that one event matches, struck ones among them."""
+        codes = self._axis_index.codes(event)
+        hits = self._other_tests.of_event(event) if self.others else _NO_HITS
+        keys: Array = _kernels.match_events(*self.image, *codes, *hits, False, EVERY)[0]
+        return keys
 
-def _families(table: CodedTests, keys: Array, layout: Layout) -> list[tuple[Family, Array]]:
-    """The families that are worth blocks, with their clauses."""
-    plain = np.ones(len(keys), bool)
-    plain[[each.clause for each in table.sets]] = False
-    plain[[clause for clause, _, _ in table.others]] = False
-    if not len(table.clause):
-        return []
-    first = np.searchsorted(table.clause, np.arange(len(keys) + 1))
-    found = []
-    for members in _alike(table, first):
-        members = members[plain[members]]  # noqa: PLW2901
-        if len(members) < layout.family:
-            continue
-        family = _family(table, first, members, keys, layout)
-        if family is not None:
-            found.append((family, members))
-    return found
+    def may_repeat(self) -> bool:
+        """Whether an event may find one key twice: through two clauses, or two members of a set."""
+        return self.has_disjunctions or self._has_sets
 
+    def _match(
+        self, codes: EventCodes, hits: Hits, start: int, *, counting: bool, enough: int
+    ) -> Runs:
+        keys, ends = _kernels.match_events(*self.image, *codes, *hits, counting, enough)
+        runs = np.empty((len(ends), 3), np.int64)
+        runs[:, 0] = ends[:, 0] + start
+        runs[1:, 1] = ends[:-1, 1]
+        runs[:1, 1] = 0
+        runs[:, 2] = ends[:, 1]
+        return Runs(keys, runs)
 
-def _alike(table: CodedTests, first: Array) -> list[Array]:
-    """Clauses by the axes that they test, and which of those for a point."""
-    random = np.random.default_rng(0).integers(1, 2**62, 2 * len(table.axes), np.int64)
-    marks = random[table.axis * 2 + table.is_point]
-    total = np.concatenate([[0], np.cumsum(marks)])  # wraps around, and differences are right
-    signature = total[first[1:]] - total[first[:-1]]
-    signature[first[1:] == first[:-1]] = 0
-    order = np.argsort(signature, kind="stable")
-    edges = np.flatnonzero(np.diff(signature[order])) + 1
-    return [group for group in np.split(order, edges) if first[group[0] + 1] > first[group[0]]]
+    # Turning it back.
 
+    def tests(self) -> CodedTests:
+        """The tests of all clauses that are not struck out, to merge them with others."""
+        pieces = [self._family_tests(family) for family in range(len(self.arrays.width))]
+        pieces.append(self._row_tests())
+        clauses = firsts([len(each.keys) for each in pieces])
+        spans = firsts([len(each.lo) for each in pieces])
 
-def _family(
-    table: CodedTests, first: Array, members: Array, keys: Array, layout: Layout
-) -> Family | None:
-    tests = first[members[0]], first[members[0] + 1]
-    axes, is_point = table.axis[slice(*tests)], table.is_point[slice(*tests)]
-    if not (first[members + 1] - first[members] == len(axes)).all():
-        return None  # signatures are sums of random numbers: equal ones are all but surely alike
-    place = first[members][:, None] + np.arange(len(axes))
-    if not ((table.axis[place] == axes) & (table.is_point[place] == is_point)).all():
-        return None
-    order = np.concatenate([np.flatnonzero(is_point), np.flatnonzero(~is_point)])
-    place, axes, access = place[:, order], axes[order], int(is_point.sum())
-    lo, hi = table.lo[place], table.hi[place]
-    if access:
-        if not access_fits(lo[:, :access].max(axis=0)):
-            return None
-        partitions = len(np.unique(lo[:, :access], axis=0))
-        if len(members) < partitions * layout.partition:
-            return None
-    largest = max(table.axes[axis].largest_code() for axis in axes)
-    return Family(axes[:access], axes[access:], lo, hi, keys[members], largest, layout.block)
+        def joined(name: str) -> Array:
+            return np.concatenate([getattr(each, name) for each in pieces])
+
+        shift = [p.clause + c for p, c in zip(pieces, clauses[:-1], strict=True)]
+        other = [p.other_clause + c for p, c in zip(pieces, clauses[:-1], strict=True)]
+        first = [p.span_first[:-1] + s for p, s in zip(pieces, spans[:-1], strict=True)]
+        return CodedTests(
+            joined("keys"),
+            self.axes,
+            np.concatenate(shift).astype(np.int32),
+            joined("axis"),
+            np.append(np.concatenate(first), spans[-1]),
+            joined("lo"),
+            joined("hi"),
+            joined("is_point"),
+            self.others,
+            np.concatenate(other).astype(np.int32),
+            joined("other"),
+        )
+
+    def _family_tests(self, family: int) -> CodedTests:
+        a = self.arrays
+        access = a.access_axis[a.access_first[family] : a.access_first[family + 1]]
+        columns = slice(*a.column_first[family : family + 2])
+        axes = np.concatenate([access, a.column_axis[columns]])
+        points = np.concatenate([np.ones(len(access), bool), a.column_is_point[columns] > 0])
+        lo, hi, keys = self._family_codes(family, len(access), columns.stop - columns.start)
+        live = keys >= 0
+        order = np.argsort(axes, kind="stable")
+        lo, hi = lo[live][:, order], hi[live][:, order]
+        n, width = lo.shape
+        nothing = np.zeros(0, np.int32)
+        return CodedTests(
+            keys[live],
+            self.axes,
+            np.repeat(np.arange(n, dtype=np.int32), width),
+            np.tile(axes[order].astype(np.int32), n),
+            np.arange(n * width + 1),
+            lo.ravel(),
+            hi.ravel(),
+            np.tile(points[order], n),
+            [],
+            nothing,
+            nothing,
+        )
+
+    def _family_codes(self, family: int, access: int, axes: int) -> tuple[Array, Array, Array]:
+        """The codes of a family, a row per slot, the access axes first; and the slots' keys."""
+        a = self.arrays
+        partitions = slice(*a.partition_first[family : family + 2])
+        blocks = slice(a.block_first[partitions.start], a.block_first[partitions.stop])
+        slots = slice(a.block_slot[blocks.start], a.block_slot[blocks.stop])
+        n = slots.stop - slots.start
+        lo, hi = np.empty((n, access + axes), np.int32), np.empty((n, access + axes), np.int32)
+        sizes = np.diff(a.block_slot[a.block_first[partitions.start : partitions.stop + 1]])
+        which = np.repeat(np.arange(len(sizes)), sizes)
+        span = slice(*a.access_span_first[family : family + 2])
+        lo[:, :access] = a.access_lo[span].reshape(len(sizes), access)[which]
+        hi[:, :access] = a.access_hi[span].reshape(len(sizes), access)[which]
+        _kernels.read_blocks(a, family, lo[:, access:], hi[:, access:])
+        return lo, hi, a.keys[slots].copy()  # clauses may be struck out meanwhile
+
+    def _row_tests(self) -> CodedTests:
+        a = self.arrays
+        keys = a.keys[a.block_slot[-1] :].copy()
+        live = np.flatnonzero(keys >= 0)
+        tests = entries(a.row_test_first, live)
+        spans = entries(a.test_span_first, tests)
+        others = entries(a.row_other_first, live)
+        return CodedTests(
+            keys[live],
+            self.axes,
+            np.repeat(np.arange(len(live), dtype=np.int32), np.diff(a.row_test_first)[live]),
+            a.test_axis[tests],
+            firsts(np.diff(a.test_span_first)[tests]),
+            a.span_lo[spans],
+            a.span_hi[spans],
+            a.test_is_point[tests] > 0,
+            self.others,
+            np.repeat(np.arange(len(live), dtype=np.int32), np.diff(a.row_other_first)[live]),
+            a.row_other[others],
+        )

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from predicast import Event, Interval
 from predicast.matching.columnar.axes import Axis, AxisName, Scale
 from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
-from predicast.matching.columnar.coded_tests import coded
 from predicast.matching.columnar.cuts import NumberCuts, split, split_all
 from predicast.matching.columnar.event_codes import AxisIndex, event_codes, value_code
+from predicast.matching.columnar.from_clauses import coded
 from predicast.matching.columns import Columns
 from predicast.model import Clause, Constraint, Operator
 from predicast.testing import strategies as some
@@ -50,7 +50,7 @@ def test_a_range_test_holds_for_the_values_that_satisfy_the_constraint(
 ) -> None:
     compiled = [compiled_tests(Clause((constraint,)), "fails") for constraint in constraints]
     kept = [(c, t) for c, t in zip(constraints, compiled, strict=True) if t is not None]
-    table = coded([tests for _, tests in kept])
+    table = coded(range(len(kept)), [tests for _, tests in kept])
     value = data.draw(some.values() | some.intervals())
     event = Event({"x": value})
     for number, (constraint, _) in enumerate(kept):
@@ -66,14 +66,15 @@ def test_single_events_and_batches_are_coded_alike(
     constraints: list[Constraint], events: list[Event]
 ) -> None:
     compiled = [compiled_tests(Clause((constraint,)), "fails") for constraint in constraints]
-    axes = coded([tests for tests in compiled if tests is not None]).axes
+    kept = [tests for tests in compiled if tests is not None]
+    axes = coded(range(len(kept)), kept).axes
     for absent in ("fails", "passes"):
         batch = event_codes(axes, Columns.from_events(events), absent)
         index = AxisIndex(axes, absent)
         for number, event in enumerate(events):
             one = index.codes(event)
             for single, many in zip(one, batch, strict=True):
-                assert (single[:, 0] == many[:, number]).all()
+                assert (single[0] == many[number]).all()
 
 
 def test_spans_without_an_integer_miss_intervals_of_integers() -> None:

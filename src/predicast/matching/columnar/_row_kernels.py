@@ -1,0 +1,155 @@
+"""Rows: which ones an event reaches, and whether their tests hold. Laid out in ``rows.py``.
+
+Arrays are taken out of their tuple before the loops: inside, the compiler would count each use.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from predicast.matching.columnar._buffers import position, with_room, with_run
+from predicast.matching.columnar._compiling import kernel
+from predicast.matching.columnar.axes import UNREACHABLE
+
+_UNREACHABLE: Final = int(UNREACHABLE)
+
+
+@kernel
+def _ranges_hold(
+    test_axis: Any,
+    span_first: Any,
+    span_lo: Any,
+    span_hi: Any,
+    begin: int,
+    finish: int,
+    low: Any,
+    high: Any,
+    event: int,
+) -> bool:
+    """Whether all of a row's tests hold, the first failure ending it."""
+    for test in range(begin, finish):
+        axis = test_axis[test]
+        place, end = span_first[test], span_first[test + 1]
+        if end - place > 1:
+            place = position(span_hi, place, end, high[event, axis])
+            if place == end:
+                return False
+        if span_lo[place] > low[event, axis] or span_hi[place] < high[event, axis]:
+            return False
+    return True
+
+
+@kernel
+def _others_hold(
+    row_other: Any, inverted: Any, begin: int, finish: int, hit: Any, first: int, end: int
+) -> bool:
+    """Whether those of a row's other tests hold that should, and the inverted ones do not."""
+    for place in range(begin, finish):
+        other = row_other[place]
+        found = position(hit, first, end, other)
+        is_marked = found < end and hit[found] == other
+        if is_marked == (inverted[other] != 0):
+            return False
+    return True
+
+
+@kernel
+def _reach(access: Any, low: Any, high: Any, event: int, rows: Any) -> int:
+    """Write the rows that an event reaches through points and ends of spans; say how many."""
+    point_first, point_lo, point_hi, point_row = access[0]
+    from_first, from_lo, from_row = access[1]
+    up_to_first, up_to_hi, up_to_row = access[2]
+    number = 0
+    for axis in range(low.shape[1]):
+        below, above = low[event, axis], high[event, axis]
+        if above == _UNREACHABLE:
+            continue
+        place, end = point_first[axis], point_first[axis + 1]
+        if end > place:
+            place = position(point_hi, place, end, above)
+            while place < end and point_lo[place] <= below:
+                rows[number] = point_row[place]
+                number += 1
+                place += 1
+        place, end = from_first[axis], from_first[axis + 1]
+        while place < end and from_lo[place] <= below:
+            rows[number] = from_row[place]
+            number += 1
+            place += 1
+        place, end = up_to_first[axis], up_to_first[axis + 1]
+        while place < end and up_to_hi[place] >= above:
+            rows[number] = up_to_row[place]
+            number += 1
+            place += 1
+    return number
+
+
+@kernel
+def _reach_by_patterns(
+    pattern_first: Any, pattern_row: Any, hit: Any, first: int, end: int, rows: Any, number: int
+) -> int:
+    """Write the rows whose pattern holds behind the others; say how many there are then."""
+    for place in range(first, end):
+        other = hit[place]
+        for entry in range(pattern_first[other], pattern_first[other + 1]):
+            rows[number] = pattern_row[entry]
+            number += 1
+    return number
+
+
+@kernel
+def find_rows(
+    arrays: Any, codes: Any, hit_first: Any, hit: Any, out: Any, counting: bool, enough: int
+) -> Any:
+    """Test every row that an event reaches."""
+    keys, runs, count, number = out
+    low, high, _ = codes
+    access = (
+        (arrays.point_first, arrays.point_lo, arrays.point_hi, arrays.point_row),
+        (arrays.from_first, arrays.from_lo, arrays.from_row),
+        (arrays.up_to_first, arrays.up_to_hi, arrays.up_to_row),
+    )
+    test_first, test_axis = arrays.row_test_first, arrays.test_axis
+    span_first, span_lo, span_hi = arrays.test_span_first, arrays.span_lo, arrays.span_hi
+    other_first, row_other, inverted = (
+        arrays.row_other_first,
+        arrays.row_other,
+        arrays.other_inverted,
+    )
+    pattern_first, pattern_row, anyway = arrays.pattern_first, arrays.pattern_row, arrays.anyway
+    held, first_row = arrays.keys, arrays.block_slot[-1]
+    most = len(arrays.point_row) + len(arrays.from_row) + len(arrays.up_to_row)
+    rows = np.empty(most + len(pattern_row) + len(anyway), np.int32)
+    for event in range(low.shape[0]):
+        first_hit, end_hit = hit_first[event], hit_first[event + 1]
+        reached = _reach(access, low, high, event, rows)
+        reached = _reach_by_patterns(
+            pattern_first, pattern_row, hit, first_hit, end_hit, rows, reached
+        )
+        for place in range(len(anyway)):
+            rows[reached + place] = anyway[place]
+        reached += len(anyway)
+        if not counting:
+            keys = with_room(keys, count, reached)
+        before = count
+        for place in range(reached):
+            row = rows[place]
+            begin, finish = test_first[row], test_first[row + 1]
+            if not _ranges_hold(
+                test_axis, span_first, span_lo, span_hi, begin, finish, low, high, event
+            ):
+                continue
+            begin, finish = other_first[row], other_first[row + 1]
+            if not _others_hold(row_other, inverted, begin, finish, hit, first_hit, end_hit):
+                continue
+            if not counting:
+                keys[count] = held[first_row + row]
+            count += 1
+            if count - before >= enough:
+                break
+        if count > before:
+            runs = with_run(runs, number, event, count)
+            number += 1
+    return keys, runs, count, number

@@ -1,0 +1,171 @@
+"""Comparing 64 spans at a time: vector instructions that numba does not offer by itself.
+
+``span_mask`` loads 64 lower and 64 upper codes, compares them with what an event says and returns
+the outcome as the bits of one integer. Written out as LLVM vectors it becomes a handful of
+instructions on any processor; LLVM's own vectoriser makes bytes of the outcomes, from which the
+few that hold are then hard to pick. Each function has a twin in plain Python, which runs when
+numba is switched off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
+from numba import types
+from numba.core.cgutils import get_or_insert_function
+from numba.extending import intrinsic as _intrinsic
+
+from predicast.matching.columnar._compiling import IS_COMPILED, kernel
+
+LANES: Final = 64
+
+# What it makes is called without the context, which its type does not know.
+intrinsic: Callable[[Callable[..., Any]], Any] = _intrinsic
+_insert_function: Any = get_or_insert_function
+
+
+def _splat(builder: Any, scalar: Any, lane: Any) -> Any:
+    """A vector with the scalar in every lane."""
+    undefined = ir.Constant(ir.VectorType(lane, LANES), ir.Undefined)
+    first = builder.insert_element(undefined, scalar, ir.Constant(ir.IntType(32), 0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    return builder.shuffle_vector(first, undefined, everywhere)
+
+
+def _compiled_span_mask(bits: int) -> Any:
+    lane = ir.IntType(bits)
+    vector = ir.VectorType(lane, LANES)
+
+    @intrinsic
+    def span_mask(context: Any, codes: Any, lo: Any, hi: Any, low: Any, high: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            codes, lo, hi, low, high = arguments
+            array = context.make_array(signature.args[0])(context, builder, codes)
+
+            def load(offset: Any) -> Any:
+                place = builder.gep(array.data, [offset], source_etype=ir.IntType(8))
+                pointer = builder.bitcast(place, vector.as_pointer())
+                return builder.load(pointer, align=1, typ=vector)
+
+            below = _splat(builder, builder.trunc(low, lane), lane)
+            above = _splat(builder, builder.trunc(high, lane), lane)
+            held = builder.and_(
+                builder.icmp_unsigned("<=", load(lo), below),
+                builder.icmp_unsigned(">=", load(hi), above),
+            )
+            return builder.bitcast(held, ir.IntType(LANES))
+
+        place = types.int64
+        return types.uint64(codes, place, place, place, place), generate
+
+    return span_mask
+
+
+def _plain_span_mask(bits: int) -> Any:
+    code, size = f"u{bits // 8}", LANES * bits // 8
+
+    def span_mask(codes: Any, lo: int, hi: int, low: int, high: int) -> np.uint64:
+        held = (codes[lo : lo + size].view(code) <= low) & (
+            codes[hi : hi + size].view(code) >= high
+        )
+        mask: np.uint64 = np.packbits(held, bitorder="little").view(np.uint64)[0]
+        return mask
+
+    return span_mask
+
+
+_span_mask: Callable[[int], Any] = _compiled_span_mask if IS_COMPILED else _plain_span_mask
+
+# Codes are bytes; the offsets of the 64 lower and upper codes come first, the event's codes next.
+span_mask_8 = _span_mask(8)
+span_mask_16 = _span_mask(16)
+span_mask_32 = _span_mask(32)
+
+
+@intrinsic
+def _compiled_lowest(context: Any, mask: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def _compiled_count(context: Any, mask: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+def _plain_lowest(mask: np.uint64) -> int:
+    bits = int(mask)
+    return (bits & -bits).bit_length() - 1
+
+
+def _plain_count(mask: np.uint64) -> int:
+    return int(mask).bit_count()
+
+
+lowest_bit = _compiled_lowest if IS_COMPILED else _plain_lowest  # of a mask that is not 0
+count_bits = _compiled_count if IS_COMPILED else _plain_count
+
+
+# Writing the keys whose bit is set, side by side.
+
+_PART: Final = 16  # keys that one instruction of AVX-512 moves
+
+
+@intrinsic
+def _compress(context: Any, held: Any, place: Any, mask: Any, keys: Any, count: Any) -> Any:
+    """Write those of 16 keys whose bit is set."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        held, place, mask, keys, count = arguments
+        key, part = ir.IntType(32), ir.VectorType(ir.IntType(32), _PART)
+        source = context.make_array(signature.args[0])(context, builder, held)
+        target = context.make_array(signature.args[3])(context, builder, keys)
+        start = builder.gep(source.data, [place], source_etype=key)
+        end = builder.gep(target.data, [count], source_etype=key)
+        values = builder.load(builder.bitcast(start, part.as_pointer()), align=4, typ=part)
+        bits = builder.bitcast(
+            builder.trunc(mask, ir.IntType(_PART)), ir.VectorType(ir.IntType(1), _PART)
+        )
+        store = _insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [part, end.type, bits.type]),
+            f"llvm.masked.compressstore.v{_PART}i32",
+        )
+        builder.call(store, [values, end, bits])
+        return context.get_dummy_value()
+
+    place = types.int64
+    return types.void(held, place, types.uint64, keys, place), generate
+
+
+def _put_parts(held: Any, slot: int, mask: Any, keys: Any, count: int) -> int:
+    """Write the keys of 64 slots whose bit is set; how many there are then."""
+    for part in range(0, LANES, _PART):
+        bits = (mask >> np.uint64(part)) & np.uint64((1 << _PART) - 1)
+        if bits != 0:
+            _compress(held, slot + part, bits, keys, count)
+            count += count_bits(bits)
+    return count
+
+
+def _put_one_by_one(held: Any, slot: int, mask: Any, keys: Any, count: int) -> int:
+    """Write the keys of 64 slots whose bit is set; how many there are then."""
+    while mask != 0:
+        keys[count] = held[slot + lowest_bit(mask)]
+        count += 1
+        mask &= mask - np.uint64(1)
+    return count
+
+
+# Without AVX-512, LLVM would make a branch of every bit, set or not.
+_HAS_COMPRESS: Final = IS_COMPILED and get_host_cpu_features().get("avx512f", False)
+put_keys = kernel(_put_parts if _HAS_COMPRESS else _put_one_by_one)

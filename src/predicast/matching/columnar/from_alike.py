@@ -1,0 +1,374 @@
+"""Coded tests of many subscriptions of one outline, column by column, without an object for any.
+
+For each attribute of a clause the bounds are intersected and ranked as whole columns: comparisons,
+equalities and betweens of numbers and timestamps, equalities of booleans and strings, prefixes,
+sets of numbers and strings. What is rarer (other operators, bounds that contradict each other,
+integers beyond 2^53) is compiled subscription by subscription (``from_clauses.py``), row by row
+where only some rows are odd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from predicast.matching.columnar.axes import SCALES, Axis, AxisName, Scale
+from predicast.matching.columnar.clause_tests import compiled_tests
+from predicast.matching.columnar.coded_tests import Array, CodedTests
+from predicast.matching.columnar.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.from_clauses import coded
+from predicast.model import Absent, Kind, Operator
+from predicast.model.alike import Alike
+from predicast.model.domain import after_prefix
+from predicast.model.outline import KINDS, Slot
+
+_EXACT: Final = 2.0**53
+_BOUNDS: Final = frozenset(
+    {Operator.EQ, Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.BETWEEN}
+)
+_WHOLE_KINDS: Final = frozenset({Kind.TIMESTAMP, Kind.BOOLEAN})
+
+
+class Ends(NamedTuple):
+    """One end of many spans of numbers: a cut each, where it is bounded."""
+
+    whole: Array
+    rest: Array
+    side: Array
+    is_bounded: Array
+
+
+class Column(NamedTuple):
+    """One test of every clause: an axis with its cuts, and the codes of the spans."""
+
+    axis: Axis
+    first: Array | None  # of each clause's spans; None: one span each
+    lo: Array
+    hi: Array
+    is_point: bool
+
+
+class _Ranged(NamedTuple):
+    """The spans of numbers on one attribute, before they are ranked."""
+
+    name: AxisName
+    lower: Ends
+    upper: Ends
+    is_point: bool
+
+
+class _OddError(Exception):
+    """An attribute whose constraints are compiled one by one."""
+
+
+def coded_alike(keys: Array, alike: Alike, absent: Absent) -> list[CodedTests]:
+    """Tables of the clauses of all these subscriptions."""
+    tables: list[CodedTests] = []
+    place = 0
+    for number, slots in enumerate(alike.outline.clauses):
+        width = sum(len(slot.operands) for slot in slots)
+        columns = alike.columns[place : place + width]
+        place += width
+        tables += _coded_clause(keys, alike, number, slots, columns, absent)
+    return [table for table in tables if len(table)]
+
+
+def _coded_clause(
+    keys: Array,
+    alike: Alike,
+    number: int,
+    slots: Sequence[Slot],
+    columns: Sequence[Array],
+    absent: Absent,
+) -> Iterator[CodedTests]:
+    is_odd = np.zeros(len(alike), bool)
+    try:
+        groups = list(_groups(slots, columns, absent, is_odd))
+    except _OddError:
+        is_odd[:] = True
+        groups = []
+    odd = np.flatnonzero(is_odd)
+    yield _one_by_one(keys[odd], alike, number, odd, absent)
+    rows = np.flatnonzero(~is_odd)
+    if len(rows):
+        yield from _by_columns(keys[rows].astype(np.int32), rows, groups)
+
+
+def _one_by_one(keys: Array, alike: Alike, number: int, rows: Array, absent: Absent) -> CodedTests:
+    found = [
+        (key, tests)
+        for key, row in zip(keys.tolist(), rows.tolist(), strict=True)
+        if (tests := compiled_tests(alike.subscription(row).clauses[number], absent)) is not None
+    ]
+    return coded([key for key, _ in found], [tests for _, tests in found])
+
+
+# Attribute by attribute.
+
+_Group = _Ranged | Column
+
+
+def _groups(
+    slots: Sequence[Slot], columns: Sequence[Array], absent: Absent, is_odd: Array
+) -> Iterator[_Group]:
+    """The tests on each attribute; rows that they do not hold for are marked odd."""
+    by_attribute: dict[str, list[tuple[Slot, Sequence[Array]]]] = {}
+    place = 0
+    for slot in slots:
+        width = len(slot.operands)
+        by_attribute.setdefault(slot.attribute, []).append((slot, columns[place : place + width]))
+        place += width
+    for attribute, group in by_attribute.items():
+        valued = [each for each in group if each[0].operator is not Operator.EXISTS]
+        if len(valued) < len(group) and (absent == "passes" or not valued):
+            yield _presence(attribute, len(is_odd))
+        if valued:
+            yield _valued(attribute, valued, is_odd)
+
+
+def _presence(attribute: str, length: int) -> Column:
+    ones = np.ones(length, np.int32)
+    axis = Axis(AxisName(attribute, Scale.PRESENCE), None, None)
+    return Column(axis, None, ones, ones, is_point=False)
+
+
+def _valued(attribute: str, group: list[tuple[Slot, Sequence[Array]]], is_odd: Array) -> _Group:
+    kinds = {KINDS.get(operand) for slot, _ in group for operand in slot.operands}
+    operators = {slot.operator for slot, _ in group}
+    if len(kinds) != 1 or Operator.ABSENT in operators:
+        raise _OddError
+    (kind,) = kinds
+    if kind in {Kind.NUMBER, Kind.TIMESTAMP, Kind.BOOLEAN} and operators <= _BOUNDS:
+        assert kind is not None
+        return _ranged(AxisName(attribute, SCALES[kind]), kind, group, is_odd)
+    if len(group) > 1:
+        raise _OddError
+    (operator,), column = operators, group[0][1][0]
+    if kind is Kind.STRING and operator in {Operator.EQ, Operator.PREFIX}:
+        return _texts(AxisName(attribute, Scale.STRING), operator, column)
+    if operator is Operator.IN:
+        return _sets(attribute, column)
+    raise _OddError
+
+
+# Numbers, timestamps and booleans.
+
+
+def _ranged(
+    name: AxisName, kind: Kind, group: list[tuple[Slot, Sequence[Array]]], is_odd: Array
+) -> _Ranged:
+    length = len(is_odd)
+    nothing = Ends(
+        np.zeros(length, np.int64),
+        np.zeros(length),
+        np.zeros(length, np.int8),
+        ~np.ones(length, bool),
+    )
+    lower, upper = nothing, nothing
+    for slot, columns in group:
+        for is_lower, column, is_open in _bounds(slot.operator, columns):
+            end = _end(column, kind, is_lower=is_lower, is_open=is_open, is_odd=is_odd)
+            if is_lower:
+                lower = _outermost(lower, end, 1)
+            else:
+                upper = _outermost(upper, end, -1)
+    both = lower.is_bounded & upper.is_bounded
+    is_odd |= both & ~_less(lower, upper)  # they contradict each other
+    is_point = len(group) == 1 and group[0][0].operator is Operator.EQ
+    return _Ranged(name, lower, upper, is_point)
+
+
+def _bounds(operator: Operator, columns: Sequence[Array]) -> Iterator[tuple[bool, Array, bool]]:
+    """The bounds that a constraint sets: whether a lower one, its values, whether it is open."""
+    if operator in {Operator.EQ, Operator.GE, Operator.GT, Operator.BETWEEN}:
+        yield True, columns[0], operator is Operator.GT
+    if operator in {Operator.EQ, Operator.LE, Operator.LT, Operator.BETWEEN}:
+        yield False, columns[-1], operator is Operator.LT
+
+
+def _end(values: Array, kind: Kind, *, is_lower: bool, is_open: bool, is_odd: Array) -> Ends:
+    every = np.ones(len(values), bool)
+    if values.dtype == np.float64:
+        is_odd |= np.abs(values) >= _EXACT
+        inside = np.where(is_odd, 0.0, values)
+        whole: Array = np.trunc(inside).astype(np.int64)
+        rest: Array = inside - whole
+    else:
+        whole, rest = values.astype(np.int64), np.zeros(len(values))
+        is_odd |= (whole >= _EXACT) | (whole <= -_EXACT)
+    if kind in _WHOLE_KINDS:  # as spans of what has a next value are written: lo <= v < hi
+        whole = whole + (is_open if is_lower else not is_open)
+        return Ends(whole, rest, np.zeros(len(values), np.int8), every)
+    side = np.full(len(values), is_open if is_lower else not is_open, np.int8)
+    return Ends(whole, rest, side, every)
+
+
+def _less(a: Ends, b: Ends) -> Array:
+    """Whether a cut lies before another."""
+    equal = a.whole == b.whole
+    less: Array = (a.whole < b.whole) | (
+        equal & ((a.rest < b.rest) | ((a.rest == b.rest) & (a.side < b.side)))
+    )
+    return less
+
+
+def _outermost(a: Ends, b: Ends, direction: int) -> Ends:
+    """The one of two ends that leaves less room: the later lower (1), the earlier upper (-1)."""
+    if not a.is_bounded.any():
+        return b
+    later = _less(a, b) if direction > 0 else _less(b, a)
+    chosen = later | ~a.is_bounded
+    return Ends(
+        np.where(chosen, b.whole, a.whole),
+        np.where(chosen, b.rest, a.rest),
+        np.where(chosen, b.side, a.side),
+        a.is_bounded | b.is_bounded,
+    )
+
+
+def _holds_no_integer(ranged: _Ranged) -> Array:
+    """Which spans of numbers lie between two integers: regions over integers miss them."""
+    lower, upper = ranged.lower, ranged.upper
+    first = lower.whole + ((lower.rest > 0) | ((lower.rest == 0) & (lower.side == 1)))
+    last = upper.whole - ((upper.rest < 0) | ((upper.rest == 0) & (upper.side == 0)))
+    none: Array = lower.is_bounded & upper.is_bounded & (first > last)
+    return none
+
+
+def _rank_ranged(ranged: _Ranged, rows: Array) -> Column:
+    lower_cuts, lower = _rank_ends(ranged.lower, rows)
+    upper_cuts, upper = _rank_ends(ranged.upper, rows)
+    return Column(
+        Axis(ranged.name, lower_cuts, upper_cuts),
+        None,
+        lower + 1,
+        np.where(upper < 0, np.int32(len(upper_cuts)), upper),
+        ranged.is_point,
+    )
+
+
+def _rank_ends(ends: Ends, rows: Array) -> tuple[NumberCuts, Array]:
+    """The distinct cuts, and the position of each among them; -1 where unbounded."""
+    bounded = rows[ends.is_bounded[rows]]
+    cuts, position = NumberCuts.rank(ends.whole[bounded], ends.rest[bounded], ends.side[bounded])
+    if len(bounded) == len(rows):
+        return cuts, position
+    spread = np.full(len(rows), -1, np.int32)
+    spread[ends.is_bounded[rows]] = position
+    return cuts, spread
+
+
+# Strings and sets.
+
+
+def _texts(name: AxisName, operator: Operator, column: Array) -> Column:
+    index: dict[str, int] = {}
+    which = np.fromiter((index.setdefault(v, len(index)) for v in column), np.int64, len(column))
+    words = list(index)
+    lower_cuts, lower = TextCuts.rank(words)
+    if operator is Operator.EQ:
+        upper_cuts, upper = TextCuts.rank([word + "\0" for word in words])
+    else:
+        ends = [after_prefix(word) for word in words]
+        upper_cuts, ranked = TextCuts.rank([end for end in ends if end is not None])
+        upper = np.full(len(words), len(upper_cuts), np.int32)
+        upper[[end is not None for end in ends]] = ranked
+    axis = Axis(name, lower_cuts, upper_cuts)
+    return Column(axis, None, lower[which] + 1, upper[which], operator is Operator.EQ)
+
+
+def _sets(attribute: str, column: Array) -> Column:
+    """IN over strings or integers: each member a span."""
+    members = list(chain.from_iterable(column))
+    first = np.cumsum([0, *map(len, column)], dtype=np.int64)
+    types = {type(member) for member in members}
+    if types == {str}:
+        texts = _texts(AxisName(attribute, Scale.STRING), Operator.EQ, _objects(members))
+        return texts._replace(first=first)
+    if types != {int} or not all(-_EXACT < member < _EXACT for member in members):
+        raise _OddError
+    whole = np.array(members, np.int64)
+    rest, ones = np.zeros(len(whole)), np.ones(len(whole), np.int8)
+    lower_cuts, lower = NumberCuts.rank(whole, rest, ones - 1)
+    upper_cuts, upper = NumberCuts.rank(whole, rest, ones)
+    axis = Axis(AxisName(attribute, Scale.NUMBER), lower_cuts, upper_cuts)
+    return Column(axis, first, lower + 1, upper, is_point=True)
+
+
+def _objects(values: list[Any]) -> Array:
+    return np.fromiter(values, object, len(values))
+
+
+# All columns together.
+
+
+def _by_columns(keys: Array, rows: Array, groups: Sequence[_Group]) -> Iterator[CodedTests]:
+    """Tables of the clauses in these rows: one for each choice of spans that hold no integer."""
+    numbers = [
+        each for each in groups if isinstance(each, _Ranged) and each.name.scale is Scale.NUMBER
+    ]
+    flags = [_holds_no_integer(each)[rows] for each in numbers]
+    pattern = np.zeros(len(rows), np.int64)
+    for flag in flags:
+        pattern = pattern * 2 + flag
+    for value in np.unique(pattern):
+        here = np.flatnonzero(pattern == value)
+        columns = [_column(each, rows[here]) for each in groups]
+        for each, flag in zip(numbers, flags, strict=True):
+            if flag[here[0]]:
+                columns.append(_not_discrete(each.name.attribute, len(here)))
+        yield _table(keys[here], columns)
+
+
+def _column(group: _Group, rows: Array) -> Column:
+    if isinstance(group, _Ranged):
+        return _rank_ranged(group, rows)
+    if group.first is None:
+        return group._replace(lo=group.lo[rows], hi=group.hi[rows])
+    sizes = np.diff(group.first)[rows]
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    place = np.repeat(group.first[:-1][rows] - first[:-1], sizes) + np.arange(first[-1])
+    return group._replace(first=first, lo=group.lo[place], hi=group.hi[place])
+
+
+def _not_discrete(attribute: str, length: int) -> Column:
+    zeros = np.zeros(length, np.int32)
+    axis = Axis(AxisName(attribute, Scale.DISCRETE), None, None)
+    return Column(axis, None, zeros, zeros, is_point=False)
+
+
+def _table(keys: Array, columns: list[Column]) -> CodedTests:
+    """Clauses that all have the same tests, one per column."""
+    columns.sort(key=lambda column: column.axis.name)
+    n, width = len(keys), len(columns)
+    sizes = np.ones((n, width), np.int64)
+    for place, column in enumerate(columns):
+        if column.first is not None:
+            sizes[:, place] = np.diff(column.first)
+    first = np.concatenate([[0], np.cumsum(sizes.ravel())])
+    lo, hi = np.empty(first[-1], np.int32), np.empty(first[-1], np.int32)
+    starts = first[:-1].reshape(n, width)
+    for place, column in enumerate(columns):
+        if column.first is None:
+            where = starts[:, place]
+        else:
+            counts = sizes[:, place]
+            where = np.repeat(starts[:, place] - column.first[:-1], counts)
+            where = where + np.arange(len(column.lo))
+        lo[where], hi[where] = column.lo, column.hi
+    return CodedTests(
+        keys.astype(np.int32),
+        [column.axis for column in columns],
+        np.repeat(np.arange(n, dtype=np.int32), width),
+        np.tile(np.arange(width, dtype=np.int32), n),
+        first,
+        lo,
+        hi,
+        np.tile(np.array([column.is_point for column in columns], bool), n),
+        [],
+        np.zeros(0, np.int32),
+        np.zeros(0, np.int32),
+    )

@@ -1,0 +1,302 @@
+"""Coded tests of clauses of plain bounds, whatever their outlines: for schemas of many attributes.
+
+Where subscriptions choose ten of five hundred attributes, hardly two are alike and columns by
+outline do not help. Their constraints are then gathered into one long table::
+
+    clause     0      0      0      1      1 ...
+    attribute  price  price  qty    price  name
+    bound      >=     <      =      <=     = 'IBM'
+
+and sorted by clause and attribute, which brings the bounds that belong together side by side.
+Comparisons, equalities and betweens of numbers, and equalities of strings; any other clause is
+compiled by itself (``from_clauses.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from predicast.matching.columnar.axes import Axis, AxisName, Scale
+from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
+from predicast.matching.columnar.coded_tests import Array, CodedTests
+from predicast.matching.columnar.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.from_clauses import coded
+from predicast.model import Absent, Clause, Constraint, Kind, Operator, Subscription
+
+_EXACT: Final = 2**53
+_EQ, _LT, _LE, _GT, _GE = range(5)
+_BOUNDS: Final = {
+    Operator.EQ: _EQ,
+    Operator.LT: _LT,
+    Operator.LE: _LE,
+    Operator.GT: _GT,
+    Operator.GE: _GE,
+}
+
+
+class _Tests(NamedTuple):
+    """Tests of one span each: clause, axis and codes."""
+
+    clause: Array
+    axis: Array
+    lo: Array
+    hi: Array
+    is_point: Array
+
+
+class _Ends(NamedTuple):
+    """For each (clause, attribute) that has one, the bound that leaves the least room."""
+
+    group: Array
+    whole: Array
+    rest: Array
+    side: Array
+
+
+def coded_subscriptions(
+    subscriptions: Iterable[tuple[int, Subscription]], absent: Absent
+) -> list[CodedTests]:
+    """The clauses of subscriptions under their keys; those that nothing can match are left out."""
+    plain = _Gathered()
+    odd: list[tuple[int, Clause]] = []
+    for key, subscription in subscriptions:
+        odd += [(key, clause) for clause in subscription.clauses if not plain.add(key, clause)]
+    table, contradictory = plain.table()
+    odd += contradictory
+    tables = [table, *_one_by_one(odd, absent)]
+    return [each for each in tables if len(each)]
+
+
+def _one_by_one(clauses: Sequence[tuple[int, Clause]], absent: Absent) -> Iterable[CodedTests]:
+    if clauses:
+        kept: list[tuple[int, ClauseTests]] = []
+        for key, clause in clauses:
+            tests = compiled_tests(clause, absent)
+            if tests is not None:
+                kept.append((key, tests))
+        yield coded([key for key, _ in kept], [tests for _, tests in kept])
+
+
+class _Gathered:
+    """The long table, before it is sorted."""
+
+    def __init__(self) -> None:
+        self._keys: list[int] = []
+        self._clauses: list[Clause] = []
+        self._attributes: dict[str, int] = {}
+        self._clause: list[int] = []
+        self._attribute: list[int] = []
+        self._bound: list[int] = []
+        self._value: list[int | float] = []
+        self._text_clause: list[int] = []
+        self._text_attribute: list[int] = []
+        self._text: list[str] = []
+
+    def add(self, key: int, clause: Clause) -> bool:
+        """Take a clause, if it is of the plain kind."""
+        if not _is_plain(clause.constraints):
+            return False
+        number = len(self._keys)
+        self._keys.append(key)
+        self._clauses.append(clause)
+        for constraint in clause.constraints:
+            attribute = self._attributes.setdefault(constraint.attribute, len(self._attributes))
+            operand = constraint.operand
+            if isinstance(operand, str):
+                self._text_clause.append(number)
+                self._text_attribute.append(attribute)
+                self._text.append(operand)
+            elif isinstance(operand, tuple):
+                self._put(number, attribute, _GE, operand[0])  # type: ignore[arg-type]
+                self._put(number, attribute, _LE, operand[1])  # type: ignore[arg-type]
+            else:
+                bound = _BOUNDS[constraint.operator]
+                self._put(number, attribute, bound, operand)  # type: ignore[arg-type]
+        return True
+
+    def _put(self, clause: int, attribute: int, bound: int, value: int | float) -> None:
+        self._clause.append(clause)
+        self._attribute.append(attribute)
+        self._bound.append(bound)
+        self._value.append(value)
+
+    def table(self) -> tuple[CodedTests, list[tuple[int, Clause]]]:
+        """The clauses as a table, and those whose bounds contradict each other."""
+        names = sorted(self._attributes)
+        rank = {name: place for place, name in enumerate(names)}
+        place = np.array([rank[name] for name in self._attributes], np.int64)
+        axes: list[Axis] = []
+        tests: list[_Tests] = []
+        contradictory = self._add_numbers(names, place, axes, tests)
+        self._add_texts(names, place, axes, tests)
+        dropped = np.zeros(len(self._keys), bool)
+        dropped[contradictory] = True
+        return _table(self._keys, axes, tests, ~dropped), [
+            (self._keys[number], self._clauses[number]) for number in np.unique(contradictory)
+        ]
+
+    def _add_numbers(
+        self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
+    ) -> Array:
+        """Tests of numbers; returns the clauses whose bounds contradict each other."""
+        attribute = place[np.array(self._attribute, np.int64)] if self._attribute else _none()
+        group = np.array(self._clause, np.int64) * max(len(names), 1) + attribute
+        bound = np.array(self._bound, np.int8)
+        value = np.array(self._value, np.float64)  # exact, being below 2^53
+        lower = _outermost(group, bound, value, is_lower=True)
+        upper = _outermost(group, bound, value, is_lower=False)
+        groups, counts = np.unique(group, return_counts=True)
+        equalities = np.bincount(
+            np.searchsorted(groups, group[bound == _EQ]), minlength=len(groups)
+        )
+        is_point = (counts == 1) & (equalities == 1)
+        clause, axis_name = groups // max(len(names), 1), groups % max(len(names), 1)
+        at_lower, at_upper = (
+            np.searchsorted(groups, lower.group),
+            np.searchsorted(groups, upper.group),
+        )
+        lo, hi = np.zeros(len(groups), np.int32), np.zeros(len(groups), np.int32)
+        axis = np.zeros(len(groups), np.int64)
+        for name in np.unique(axis_name).tolist():
+            axis[axis_name == name] = len(axes)
+            here = axis_name[at_lower] == name
+            there = axis_name[at_upper] == name
+            lower_cuts, codes = NumberCuts.rank(
+                lower.whole[here], lower.rest[here], lower.side[here]
+            )
+            lo[at_lower[here]] = codes + 1
+            upper_cuts, codes = NumberCuts.rank(
+                upper.whole[there], upper.rest[there], upper.side[there]
+            )
+            hi[axis_name == name] = len(upper_cuts)
+            hi[at_upper[there]] = codes
+            axes.append(Axis(AxisName(names[name], Scale.NUMBER), lower_cuts, upper_cuts))
+        tests.append(_Tests(clause, axis, lo, hi, is_point))
+        both, which_lower, which_upper = np.intersect1d(
+            lower.group, upper.group, assume_unique=True, return_indices=True
+        )
+        low = _Ends(*(part[which_lower] for part in lower))
+        high = _Ends(*(part[which_upper] for part in upper))
+        self._add_discrete(names, both, low, high, axes, tests)
+        contradicting: Array = (both // max(len(names), 1))[~_less(low, high)]
+        return contradicting
+
+    def _add_discrete(
+        self,
+        names: list[str],
+        groups: Array,
+        lower: _Ends,
+        upper: _Ends,
+        axes: list[Axis],
+        tests: list[_Tests],
+    ) -> None:
+        """A span without an integer is missed by intervals of integers."""
+        first = lower.whole + ((lower.rest > 0) | ((lower.rest == 0) & (lower.side == 1)))
+        last = upper.whole - ((upper.rest < 0) | ((upper.rest == 0) & (upper.side == 0)))
+        none = groups[first > last]
+        clause, axis_name = none // max(len(names), 1), none % max(len(names), 1)
+        for name in np.unique(axis_name).tolist():
+            here = clause[axis_name == name]
+            zeros = np.zeros(len(here), np.int32)
+            tests.append(
+                _Tests(here, np.full(len(here), len(axes)), zeros, zeros, zeros.astype(bool))
+            )
+            axes.append(Axis(AxisName(names[name], Scale.DISCRETE), None, None))
+
+    def _add_texts(
+        self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
+    ) -> None:
+        if not self._text:
+            return
+        attribute = place[np.array(self._text_attribute, np.int64)]
+        clause = np.array(self._text_clause, np.int64)
+        for name in np.unique(attribute).tolist():
+            here = np.flatnonzero(attribute == name)
+            words = [self._text[index] for index in here.tolist()]
+            lower_cuts, lo = TextCuts.rank(words)
+            upper_cuts, hi = TextCuts.rank([word + "\0" for word in words])
+            ones = np.ones(len(here), bool)
+            tests.append(_Tests(clause[here], np.full(len(here), len(axes)), lo + 1, hi, ones))
+            axes.append(Axis(AxisName(names[name], Scale.STRING), lower_cuts, upper_cuts))
+
+
+def _none() -> Array:
+    return np.zeros(0, np.int64)
+
+
+def _is_plain(constraints: Sequence[Constraint]) -> bool:
+    texts = 0
+    for constraint in constraints:
+        operand: Any = constraint.operand
+        if constraint.kind is Kind.NUMBER:
+            if constraint.operator is Operator.BETWEEN:
+                values = operand
+            elif constraint.operator in _BOUNDS:
+                values = (operand,)
+            else:
+                return False
+            if not all(-_EXACT < value < _EXACT for value in values):
+                return False
+        elif constraint.kind is Kind.STRING and constraint.operator is Operator.EQ:
+            texts += 1
+        else:
+            return False
+    if not texts:
+        return True
+    # A string beside anything else on the same attribute leaves a point or nothing.
+    return len({constraint.attribute for constraint in constraints}) == len(constraints)
+
+
+def _outermost(group: Array, bound: Array, value: Array, *, is_lower: bool) -> _Ends:
+    """The latest lower or the earliest upper bound of each group."""
+    mine = np.flatnonzero(np.isin(bound, (_EQ, _GT, _GE) if is_lower else (_EQ, _LT, _LE)))
+    group, value, bound = group[mine], value[mine], bound[mine]
+    whole = np.trunc(value)
+    rest = value - whole
+    side = (bound == _GT) if is_lower else (bound != _LT)
+    order = np.lexsort((side, value, group))
+    if is_lower:
+        order = order[::-1]
+    _, first = np.unique(group[order], return_index=True)
+    chosen = order[first]
+    return _Ends(
+        group[chosen], whole[chosen].astype(np.int64), rest[chosen], side[chosen].astype(np.int8)
+    )
+
+
+def _less(a: _Ends, b: _Ends) -> Array:
+    equal = a.whole == b.whole
+    less: Array = (a.whole < b.whole) | (
+        equal & ((a.rest < b.rest) | ((a.rest == b.rest) & (a.side < b.side)))
+    )
+    return less
+
+
+def _table(
+    keys: Sequence[int], axes: list[Axis], tests: Sequence[_Tests], kept: Array
+) -> CodedTests:
+    """All tests of the clauses that are kept, by clause and axis, the axes in order of name."""
+    order = sorted(range(len(axes)), key=lambda place: axes[place].name)
+    rank = np.zeros(len(axes), np.int32)
+    rank[order] = np.arange(len(axes))
+    clause = np.concatenate([each.clause for each in tests])
+    axis = rank[np.concatenate([each.axis for each in tests]).astype(np.int64)]
+    number = np.cumsum(kept) - 1
+    place = np.lexsort((axis, clause))
+    place = place[kept[clause[place]]]
+    return CodedTests(
+        np.array(keys, np.int32)[kept],
+        [axes[each] for each in order],
+        number[clause[place]].astype(np.int32),
+        axis[place],
+        np.arange(len(place) + 1),
+        np.concatenate([each.lo for each in tests])[place].astype(np.int32),
+        np.concatenate([each.hi for each in tests])[place].astype(np.int32),
+        np.concatenate([each.is_point for each in tests])[place],
+        [],
+        np.zeros(0, np.int32),
+        np.zeros(0, np.int32),
+    )

@@ -1,0 +1,104 @@
+"""Coded tests of clauses, one by one: whatever the language can express."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from predicast.matching.columnar.axes import TEXTUAL, Axis, AxisName
+from predicast.matching.columnar.clause_tests import ClauseTests
+from predicast.matching.columnar.coded_tests import Array, CodedTests, Other
+from predicast.matching.columnar.cuts import NumberCuts, TextCuts, split_all
+from predicast.model.spans import Span
+
+_Cut = tuple[Any, int] | None  # a value and a side; None is unbounded
+
+
+class _Test(NamedTuple):
+    axis: AxisName
+    spans: tuple[Span | tuple[int, int], ...]
+
+
+def coded(keys: Sequence[int], clauses: Sequence[ClauseTests]) -> CodedTests:
+    """Rank the ends of all spans and write the tests as codes."""
+    tests = [sorted(_tests(each), key=lambda test: test.axis) for each in clauses]
+    flat = list(chain.from_iterable(tests))
+    names = sorted({test.axis for test in flat})
+    number = {name: place for place, name in enumerate(names)}
+    axis = np.array([number[test.axis] for test in flat], np.int32)
+    sizes = np.array([len(test.spans) for test in flat], np.int64)
+    spans = [span for test in flat for span in test.spans]
+    span_axis = np.repeat(axis, sizes)
+    lo, hi = np.empty(len(spans), np.int32), np.empty(len(spans), np.int32)
+    axes = []
+    for place, name in enumerate(names):
+        here = np.flatnonzero(span_axis == place)
+        ranked, lo[here], hi[here] = _ranked(name, [spans[index] for index in here.tolist()])
+        axes.append(ranked)
+    others: dict[Other, int] = {}
+    other = [others.setdefault(o, len(others)) for each in clauses for o in each.others]
+    return CodedTests(
+        np.array(keys, np.int32),
+        axes,
+        np.repeat(np.arange(len(clauses), dtype=np.int32), [len(each) for each in tests]),
+        axis,
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        lo,
+        hi,
+        np.array([all(map(_is_point, test.spans)) for test in flat], bool),
+        list(others),
+        np.repeat(np.arange(len(clauses), dtype=np.int32), [len(each.others) for each in clauses]),
+        np.array(other, np.int32),
+    )
+
+
+def _tests(clause: ClauseTests) -> Iterable[_Test]:
+    for name, span in clause.ranges:
+        yield _Test(name, (span,))
+    for name, spans in clause.sets:
+        yield _Test(name, spans)
+
+
+def _is_point(span: Span | tuple[int, int]) -> bool:
+    if not isinstance(span, Span) or span.lo is None or span.hi is None:
+        return False
+    if isinstance(span.lo, str):
+        return bool(span.hi == span.lo + "\0")
+    if span.hi_open:  # timestamps and booleans
+        return bool(span.hi == span.lo + 1 and not span.lo_open and isinstance(span.lo, int))
+    return bool(span.lo == span.hi)
+
+
+def _ranked(name: AxisName, spans: Sequence[Any]) -> tuple[Axis, Array, Array]:
+    if name.is_flag():
+        codes = np.array(spans, np.int32).reshape(-1, 2)
+        return Axis(name, None, None), codes[:, 0], codes[:, 1]
+    lower: list[_Cut] = [None if s.lo is None else (s.lo, int(s.lo_open)) for s in spans]
+    upper: list[_Cut] = [None if s.hi is None else (s.hi, int(not s.hi_open)) for s in spans]
+    rank = _rank_text if name.scale in TEXTUAL else _rank_numbers
+    lower_cuts, lo = rank(lower)
+    upper_cuts, hi = rank(upper)
+    # Lower cuts count from 1, behind 0 for unbounded; upper ones from 0, up to n for unbounded.
+    return Axis(name, lower_cuts, upper_cuts), lo + 1, np.where(hi < 0, len(upper_cuts), hi)
+
+
+def _rank_numbers(cuts: list[_Cut]) -> tuple[NumberCuts, Array]:
+    bounded = [cut for cut in cuts if cut is not None]
+    whole, rest = split_all([value for value, _ in bounded])
+    ranked, position = NumberCuts.rank(whole, rest, np.array([s for _, s in bounded], np.int8))
+    return ranked, _spread(cuts, position)
+
+
+def _rank_text(cuts: list[_Cut]) -> tuple[TextCuts, Array]:
+    ranked, position = TextCuts.rank([cut[0] for cut in cuts if cut is not None])
+    return ranked, _spread(cuts, position)
+
+
+def _spread(cuts: list[_Cut], position: Array) -> Array:
+    """The positions of the cuts that there are, -1 for the others."""
+    spread = np.full(len(cuts), -1, np.int32)
+    spread[np.array([cut is not None for cut in cuts], bool)] = position
+    return spread

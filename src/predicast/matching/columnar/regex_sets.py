@@ -1,0 +1,70 @@
+"""Regular expressions that require no literal, tried a few hundred at a time by ``re2.Set``.
+
+A set is one automaton for all its expressions, and reads a word once. It says "none" also when the
+automaton has run out of memory; so each has the empty pattern as a sentinel, which is found in any
+text, and where it is not, the expressions are tried one by one, then and ever after.
+
+Cost: a call per word and set. Rejected: one set of all regular expressions, which does not compile
+in 8 MB for 10,000.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import re2
+
+from predicast.model.constraint import Constraint
+
+Pairs = tuple[npt.NDArray[Any], npt.NDArray[Any]]  # words and tests
+
+_SET: Final = 256  # regular expressions; more would save calls, but states multiply
+_SET_BYTES: Final = 1 << 23
+
+
+class RegexSets:
+    """Finds which regular expressions occur in words, trying a few at a time."""
+
+    def __init__(self, tests: dict[int, Constraint]) -> None:
+        self._tests = tests
+        numbers = list(tests)
+        runs = [numbers[i : i + _SET] for i in range(0, len(numbers), _SET)]
+        self._sets = [(self._set(run), run) for run in runs]
+
+    def _set(self, numbers: list[int]) -> Any:
+        """A set of these and then the sentinel, or none if they are too much for one."""
+        options = re2.Options()
+        options.log_errors = False
+        options.max_mem = _SET_BYTES
+        made = re2.Set.SearchSet(options)
+        try:
+            for number in numbers:
+                made.Add(self._tests[number].operand)
+            made.Add("")
+            made.Compile()
+        except re2.error:
+            return None
+        return made
+
+    def hits(self, words: Sequence[str]) -> Iterator[Pairs]:
+        """Pairs of word and test, in no order."""
+        for which in range(len(self._sets)):
+            found = [(i, n) for i, word in enumerate(words) for n in self._held(which, word)]
+            if found:
+                pairs = np.array(found, np.int64)
+                yield pairs[:, 0], pairs[:, 1]
+
+    def _held(self, which: int, word: str) -> Sequence[int]:
+        made, numbers = self._sets[which]
+        held = made and made.Match(word)
+        if held and len(numbers) in held:
+            return [numbers[place] for place in held if place < len(numbers)]
+        self._sets[which] = None, numbers  # its automaton is too large: it would fail again
+        return [number for number in numbers if self._tests[number].holds(word)]
+
+    def nbytes(self) -> int:
+        """A rough estimate: RE2 does not tell."""
+        return len(self._tests) * 2_000

@@ -1,0 +1,145 @@
+"""What a regular expression plainly requires of a text: literals that any match contains.
+
+    (error|warning): disk [0-9]+ full    requires    one of "error", "warning"
+                                                     ": disk "
+                                                     " full"
+
+An expression is read once, from left to right, as RE2 would read the plain part of its syntax:
+alternatives between bars, items one after the other, an item and its repetitions. Runs of literal
+characters grow until something that is not one ends them; of alternatives each must require
+something, and the one with the longest literals speaks for its branch. Time is linear in the
+expression; whatever is not understood requires nothing, which is always right, since a candidate
+is asked in full. Rejected: a parser of all of RE2's syntax, for which the few expressions beyond
+the plain part are no reason.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from typing import Final
+
+_REPEAT: Final = re.compile(r"\{([0-9]+)(,[0-9]*)?\}")
+_GROUP: Final = re.compile(r"\((?!\?)|\(\?:|\(\?P?<\w+>")
+_FLAGS: Final = re.compile(r"\(\?[msU]+\)")  # none of which changes what a literal is
+_NAMED_CLASS: Final = re.compile(r"\[:\^?[a-z]+:\]")
+_MOST_GROUPS: Final = 100  # bounds the recursion
+_MOST_ALTERNATIVES: Final = 16
+
+
+def required_literals(regex: str) -> list[tuple[str, ...]]:
+    r"""Choices of literals, at least one of each of which any text with a match contains.
+
+    Reads the plain part of RE2's syntax and answers none for an expression with anything else
+    (case folding, ``\Q``, ``\x``, classes by name outside of brackets), which is always right.
+    """
+    if regex.count("(") > _MOST_GROUPS:
+        return []
+    try:
+        return _alternatives(regex, 0)[0]
+    except (_NotPlainError, IndexError):
+        return []
+
+
+class _NotPlainError(Exception):
+    """The regular expression has something that is not understood here."""
+
+
+def _alternatives(regex: str, place: int) -> tuple[list[tuple[str, ...]], int]:
+    """What branches between bars require, up to the closing parenthesis or the end."""
+    branches = []
+    while True:
+        choices, place = _branch(regex, place)
+        branches.append(choices)
+        if place == len(regex) or regex[place] == ")":
+            break
+        place += 1
+    if len(branches) == 1:
+        return branches[0], place
+    if not all(branches):
+        return [], place
+    best = [max(choices, key=lambda choice: min(map(len, choice))) for choices in branches]
+    union = tuple(sorted({literal for choice in best for literal in choice}))
+    return ([union] if len(union) <= _MOST_ALTERNATIVES else []), place
+
+
+def _branch(regex: str, place: int) -> tuple[list[tuple[str, ...]], int]:
+    """What items one after the other require: runs of literals, and what groups require."""
+    choices: list[tuple[str, ...]] = []
+    run = ""
+    while place < len(regex) and regex[place] not in "|)":
+        item, place = _item(regex, place)
+        least, after = _repeats(regex, place)
+        if isinstance(item, str) and least > 0:
+            run += item
+        if run and (after > place or not isinstance(item, str)):
+            choices.append((run,))
+            run = ""
+        if not isinstance(item, str) and least > 0:
+            choices += item
+        place = after
+    if run:
+        choices.append((run,))
+    return choices, place
+
+
+def _item(regex: str, place: int) -> tuple[str | list[tuple[str, ...]], int]:
+    """One item and its end: a literal, empty if it takes no text, or what it requires."""
+    character = regex[place]
+    if character in "^$":
+        return "", place + 1
+    if character == ".":
+        return [], place + 1
+    if character == "[":
+        return [], _class_end(regex, place)
+    if character == "\\":
+        return _escaped(regex[place + 1]), place + 2
+    if character != "(":
+        return character, place + 1
+    # Only at the beginning: elsewhere a repetition after flags is one of the item before them.
+    if place == 0 and (flags := _FLAGS.match(regex)):
+        return "", flags.end()
+    group = _GROUP.match(regex, place)
+    if group is None:
+        raise _NotPlainError
+    choices, end = _alternatives(regex, group.end())
+    return choices, end + 1
+
+
+def _escaped(character: str) -> str | list[tuple[str, ...]]:
+    if character in "bBAz":
+        return ""
+    if character in "dDsSwWtnrfv":
+        return []
+    if character in string.punctuation and character != "_":
+        return character
+    raise _NotPlainError
+
+
+def _class_end(regex: str, place: int) -> int:
+    """Where a class in brackets ends; a closing one that comes first is a member."""
+    place += 2 if regex.startswith("[^", place) else 1
+    place += regex.startswith("]", place)
+    while regex[place] != "]":
+        if regex.startswith("[:", place):
+            named = _NAMED_CLASS.match(regex, place)
+            if named is None:
+                raise _NotPlainError
+            place = named.end()
+        else:
+            place += 2 if regex[place] == "\\" else 1
+    return place + 1
+
+
+def _repeats(regex: str, place: int) -> tuple[int, int]:
+    """At least how often an item occurs (0, or 1 for more), and the end of its repetitions."""
+    least = 1
+    while place < len(regex) and regex[place] in "*+?{":
+        counted = _REPEAT.match(regex, place)
+        if regex[place] == "{" and counted is None:
+            break  # a literal
+        if regex[place] in "*?" or (counted and int(counted[1]) == 0):
+            least = 0
+        place = counted.end() if counted else place + 1
+        place += regex.startswith("?", place)  # as few as possible: holds alike
+    return least, place

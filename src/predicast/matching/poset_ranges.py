@@ -1,0 +1,90 @@
+"""Ranges: domains of one span of numbers, as plain tuples.
+
+Most domains are ranges, and most of the poset's time goes to making, hashing and comparing them,
+which Python does several times as fast for a tuple as for a ``Domain`` with its spans. The ends
+come with flags so that larger means later at both: an open lower end is later than a closed one, a
+closed upper end later than an open one. Infinities stand for no end.
+
+A domain that can be a range always is one (``ranged``), so that equal domains are equal still.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
+
+from predicast.model import Absent, Constraint, Kind, Operator
+from predicast.model.domain import Domain
+from predicast.model.spans import Span
+
+# Least value, whether it is left out, greatest value, whether it is included, and absence.
+Range: TypeAlias = tuple[Any, bool, Any, bool, bool]
+
+_BETWEEN, _EQ, _NUMBER = Operator.BETWEEN, Operator.EQ, Kind.NUMBER
+# For comparisons: whether it is the lower end that they set, and that end's flag.
+_ENDS: Final = {
+    Operator.GE: (True, False),
+    Operator.GT: (True, True),
+    Operator.LE: (False, True),
+    Operator.LT: (False, False),
+}
+
+
+def narrowed(so_far: Range | None, constraint: Constraint, absent: Absent) -> Range | None:
+    """The range, if there is one, in which a constraint holds too; ``None`` if it is no range."""
+    if constraint.kind is not _NUMBER:
+        return None
+    operator = constraint.operator
+    operand: Any = constraint.operand
+    own: tuple[Any, bool, Any, bool]
+    if operator is _BETWEEN:
+        own = (operand[0], False, operand[1], True)
+    elif operator is _EQ:
+        own = (operand, False, operand, True)
+    else:
+        end = _ENDS.get(operator)
+        if end is None:
+            return None
+        is_lower, flag = end
+        own = (operand, flag, math.inf, True) if is_lower else (-math.inf, False, operand, flag)
+    if so_far is not None:
+        own = _both(so_far, own)
+    lo, lo_open, hi, hi_closed = own
+    if lo > hi or (lo == hi and (lo_open or not hi_closed)):
+        return None  # empty, which only a domain says
+    return lo, lo_open, hi, hi_closed, absent == "passes"
+
+
+def _both(one: Range, other: tuple[Any, bool, Any, bool]) -> tuple[Any, bool, Any, bool]:
+    """The later of the lower ends, the earlier of the upper ends."""
+    lo, lo_open, hi, hi_closed, _ = one
+    least, least_open, greatest, greatest_closed = other
+    if least > lo or (least == lo and least_open):
+        lo, lo_open = least, least_open
+    if greatest < hi or (greatest == hi and not greatest_closed):
+        hi, hi_closed = greatest, greatest_closed
+    return lo, lo_open, hi, hi_closed
+
+
+def ranged(domain: Domain) -> Range | Domain:
+    """The domain as a range, if it is one."""
+    if domain.kind is not Kind.NUMBER or len(domain.spans) != 1:
+        return domain
+    (span,) = domain.spans
+    lo = -math.inf if span.lo is None else span.lo
+    hi = math.inf if span.hi is None else span.hi
+    return lo, span.lo_open, hi, not span.hi_open, domain.absent
+
+
+@lru_cache(maxsize=4_096)
+def as_domain(of: Range) -> Domain:
+    """The range as a domain, for what is asked too seldom to be worth a short cut."""
+    lo, lo_open, hi, hi_closed, absent = of
+    span = Span(
+        None if lo == -math.inf else lo,
+        None if hi == math.inf else hi,
+        lo_open,
+        not hi_closed,
+    )
+    return Domain(absent, Kind.NUMBER, (span,))

@@ -1,0 +1,351 @@
+"""The pattern index answers as the constraints themselves do."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from predicast.errors import InvalidConstraintError
+from predicast.matching.columnar import pattern_index, regex_sets
+from predicast.matching.columnar.pattern_index import LONGEST, PatternIndex
+from predicast.matching.columnar.required_literals import required_literals
+from predicast.model import Constraint, Kind, LikePattern, Operator
+from predicast.model.constraint import trusted_constraint
+from predicast.testing import strategies as some
+
+LITERAL = [Operator.CONTAINS, Operator.PREFIX, Operator.SUFFIX]
+# Few letters, so that needles overlap and repeat; of 1 to 4 bytes, with shared first bytes.
+LETTERS = st.sampled_from("aab\0éèà日本\U0001f600\U0001f601%_.\n")
+TEXT = st.text(LETTERS, max_size=12)
+LONG = st.builds(lambda text, times: text * times, st.text(LETTERS, max_size=4), st.integers(0, 90))
+LIKES = st.lists(
+    st.sampled_from(["%", "%", "_", "a", "ab", "é", "日本", "\0", "!%", "!_", "!!"]) | LONG,
+    max_size=6,
+).map(lambda parts: LikePattern("".join(part.replace("!a", "a") for part in parts), "!"))
+REGEXES = some.regexes() | st.sampled_from(
+    [
+        "^$",
+        "^",
+        "$",
+        "\\bab\\b",
+        "(?i)É日",
+        "(?i)k",  # also the Kelvin sign
+        "(?m)^b$",
+        "(?s)a.b",
+        "a.b",
+        "aa|b+é",
+        "(a|日)(b|本)",
+        "a{2,3}b?",
+        "\\x{1f600}",
+        "[^a]日$",
+        "\\x00",
+        ".{3}",
+        "^.{2,5}$",
+        "ab|",
+    ]
+)
+
+
+def contains(*needles: str) -> list[Constraint]:
+    return [Constraint("a", Operator.CONTAINS, needle) for needle in needles]
+
+
+def matches(*regexes: str) -> list[Constraint]:
+    return [Constraint("a", Operator.MATCHES, regex) for regex in regexes]
+
+
+def likes(*patterns: str) -> list[Constraint]:
+    return [Constraint("a", Operator.LIKE, LikePattern(pattern, "!")) for pattern in patterns]
+
+
+@st.composite
+def patterns(draw: st.DrawFn) -> Constraint:
+    operator = draw(st.sampled_from([*LITERAL, Operator.LIKE, Operator.MATCHES]))
+    operand: Any
+    if operator is Operator.LIKE:
+        operand = draw(LIKES | some.like_patterns())
+    elif operator is Operator.MATCHES:
+        operand = draw(REGEXES)
+    else:
+        operand = draw(TEXT | LONG | some.strings())
+    return Constraint("a", operator, operand)
+
+
+def assert_agrees(constraints: Sequence[Constraint], words: Sequence[str]) -> PatternIndex:
+    index = PatternIndex(constraints)
+    first, numbers = index.hits(words)
+    assert first.dtype == np.int64
+    assert numbers.dtype == np.int32
+    assert len(first) == len(words) + 1
+    for place, word in enumerate(words):
+        held = [number for number, pattern in enumerate(constraints) if pattern.holds(word)]
+        assert numbers[first[place] : first[place + 1]].tolist() == held, repr(word)
+    return index
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(patterns(), max_size=12), st.lists(TEXT | LONG | some.strings(), max_size=6))
+@example(contains("", "\0", "\0\0", "a"), ["", "\0", "\0\0\0", "a\0", "\0a"])
+@example(contains("é", "è"), ["é", "è", "Ã©", "éè"])
+@example(matches("(?i)k", "(?i)s"), ["\u212a", "K", "\u017f"])
+def test_agrees_with_the_constraints(constraints: list[Constraint], words: list[str]) -> None:
+    assert_agrees(constraints, words)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_parts_of_the_words_are_found(data: st.DataObject) -> None:
+    """Needles cut from the words themselves, so that most occur, in all lengths."""
+    words = data.draw(st.lists(st.text(LETTERS, min_size=1, max_size=200), min_size=1, max_size=3))
+    constraints = []
+    for _ in range(data.draw(st.integers(1, 15))):
+        word = data.draw(st.sampled_from(words))
+        begin, middle, then, end = sorted(data.draw(st.tuples(*[st.integers(0, len(word))] * 4)))
+        operator = data.draw(st.sampled_from([*LITERAL, Operator.LIKE]))
+        operand: Any = word[begin:end]
+        if operator is Operator.LIKE:
+            pieces = [word[begin:middle], word[then:end]]
+            quoted = [p.replace("!", "!!").replace("%", "!%").replace("_", "!_") for p in pieces]
+            edge = data.draw(st.sampled_from(["%", ""]))
+            operand = LikePattern(f"{edge}{'%'.join(quoted)}{edge}", "!")
+        constraints.append(Constraint("a", operator, operand))
+    assert_agrees(constraints, words)
+
+
+def test_no_patterns_and_no_words() -> None:
+    assert_agrees([], ["a", ""])
+    assert_agrees(contains("a", ""), [])
+    assert_agrees([], [])
+
+
+def test_equal_patterns_all_hold() -> None:
+    equal = [*contains("ab", "b", "ab"), *likes("%b", "%b"), *matches("b", "b"), *contains("ab")]
+    assert_agrees(equal, ["ab", "b", "c", "xaby"])
+
+
+def test_paths_of_literals_that_begin_one_another() -> None:
+    nested = [word[:n] for word in ("https://a/b/c", "https://a/d", "http:") for n in range(14)]
+    assert_agrees(contains(*nested), ["https://a/b/c", "https://a/d", "xhttps://a", "http", "h"])
+
+
+def test_neighbours_in_order_do_not_hide_one_another() -> None:
+    """Many literals in one bucket, the word between, before and after them."""
+    rng = random.Random(5)
+    needles = {"12345678" + "".join(rng.choices("abc", k=rng.randint(0, 5))) for _ in range(300)}
+    words = ["12345678" + "".join(rng.choices("abcd", k=rng.randint(0, 7))) for _ in range(200)]
+    assert_agrees(contains(*sorted(needles)), [*words, "1234567", "x12345678", "12345678\0"])
+
+
+@pytest.mark.parametrize("size", [LONGEST - 1, LONGEST, LONGEST + 1, 1_000])
+def test_long_needles(size: int) -> None:
+    needle = "ab" * (size // 2) + "c" * (size % 2)
+    constraints = [
+        *contains(needle, needle + "x", "x" + needle, needle[1:], "é" * size),
+        *likes(f"%{needle}%", f"{needle}%", f"%{needle}", f"_{needle}%", f"%{needle}%a"),
+        Constraint("a", Operator.PREFIX, needle),
+        Constraint("a", Operator.SUFFIX, needle),
+    ]
+    words = [needle, needle[:-1], "x" + needle, needle + "x", needle[1:] + "xa", "é" * size]
+    assert_agrees(constraints, [*words, needle + "a", "é" * (size - 1)])
+
+
+def test_a_very_long_piece_takes_no_longer_than_the_word() -> None:
+    """RE2, the constraint's own way, would take minutes."""
+    piece = "a" * 300_000
+    constraints = [*contains(piece + "b"), Constraint("a", Operator.SUFFIX, piece)]
+    like = trusted_constraint("a", Operator.LIKE, LikePattern(f"%{piece}%b%"), Kind.STRING)
+    first, numbers = PatternIndex([*constraints, like]).hits([piece * 3, piece + "b", "a" + piece])
+    assert first.tolist() == [0, 1, 3, 4]
+    assert numbers.tolist() == [1, 0, 2, 1]
+
+
+def test_a_long_word_is_searched_to_its_end() -> None:
+    word = "a" * 1_000_000 + "b"
+    needles = ["a" * n for n in (1, 2, 7, 8, 9, 63, 64, 65, 500)]
+    others = ["ab", "aaaab", "a" * 64 + "b", "a" * 500 + "b", "ba", "a" * 64 + "c"]
+    assert_agrees(contains(*needles, *others), [word, word[:-1]])
+
+
+def test_pieces_do_not_overlap() -> None:
+    constraints = likes("ab%ba", "aba%", "%aba", "%ab%ba%", "aba", "a%a", "%a%a%a", "ab%", "%a%ab")
+    assert_agrees(constraints, ["aba", "abba", "abaa", "aab", "ab", "a", "aa", "aaa", "xabyba", ""])
+
+
+def test_results_beyond_the_room_and_many_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pattern_index, "_LEAST_ROOM", 4)
+    monkeypatch.setattr(pattern_index, "_BATCH_CHARACTERS", 50)
+    rng = random.Random(3)
+    words = ["".join(rng.choices("abc", k=rng.randint(0, 30))) for _ in range(60)]
+    needles = ["".join(rng.choices("abc", k=rng.randint(1, 4))) for _ in range(40)]
+    constraints = [*contains(*needles, ""), *likes("%a%bc%", "a_%"), *matches("a+b", "[bc]{3}")]
+    assert_agrees(constraints, [*words, "x" * 80])
+
+
+def test_many_regular_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regex_sets, "_SET", 7)
+    kinds = ["^/api/v[0-9]+/u{}/[0-9]+$", "e{}|fail(ed|ure){}", "^[0-9]{{{}}}$", "(?i)q{}é", "x{}"]
+    regexes = [
+        kinds[n % 5].replace("{}", str(n)).replace("{{", "{").replace("}}", "}") for n in range(400)
+    ]
+    words = ["/api/v2/u15/7", "/api/v2/u15/", "failure16", "failed1", "e161", "1" * 22, "Q3É"]
+    assert_agrees(matches(*regexes), [*words, "x4 x9 x14 x399", "", "x" * 1000])
+
+
+@pytest.mark.parametrize(
+    ("regex", "choices"),
+    [
+        ("^/api/v[0-9]+/users/[0-9]+$", [("/api/v",), ("/users/",)]),
+        ("error|fail(ed|ure)", [("error", "fail")]),
+        ("fail(ed|ure)", [("fail",), ("ed", "ure")]),
+        ("ab*c", [("a",), ("c",)]),
+        ("ab+c", [("ab",), ("c",)]),
+        ("ab{0,2}c{2}d{,3}", [("a",), ("c",), ("d{,3}",)]),
+        ("a(bc)?d", [("a",), ("d",)]),
+        ("a(?:bc)+?d", [("a",), ("bc",), ("d",)]),
+        ("a(?P<name>bc|d)e", [("a",), ("bc", "d"), ("e",)]),
+        ("(?s)a\\.b.c", [("a.b",), ("c",)]),
+        ("x[]a]y[^]b]z[[:alpha:]\\]]w", [("x",), ("y",), ("z",), ("w",)]),
+        ("\\bab\\b\\d+", [("ab",)]),
+        ("ab|", []),
+        ("ab|.", []),
+        ("(?i)ab", []),
+        ("ab(?s)*", []),  # RE2 repeats the b
+        ("a(?i:b)c", []),
+        ("\\Qa|b\\E", []),
+        ("a\\x62", []),
+        ("a\\pLb", []),
+        ("|".join(f"branch{n}" for n in range(17)), []),
+        ("(" * 101 + "a" + ")" * 101, []),
+    ],
+)
+def test_what_a_regular_expression_requires(regex: str, choices: list[tuple[str, ...]]) -> None:
+    assert required_literals(regex) == choices
+
+
+ATOMS = ["a", "b", "ab", "é", "日", ".", "[ab]", "[^a]", "[]a]", "[[:alpha:]é]", "[a\\]]", "^", "$"]
+ATOMS += [
+    "\\.",
+    "\\b",
+    "\\w",
+    "\\n",
+    "\\x61",
+    "\\pL",
+    "\\Qa.\\E",
+    "{",
+    "}",
+    "]",
+    "{,2}",
+    "(?s)",
+    "(?i)",
+]
+REPEATS = ["", "", "*", "+", "?", "+?", "??", "{2}", "{0}", "{0,1}", "{1,}", "{1,2}?"]
+GENERATED = st.recursive(
+    st.lists(
+        st.tuples(st.sampled_from(ATOMS), st.sampled_from(REPEATS)).map("".join), max_size=4
+    ).map("".join),
+    lambda inner: st.builds(
+        lambda opening, branches, repeat: f"{opening}{'|'.join(branches)}){repeat}",
+        st.sampled_from(["(", "(?:", "(?P<n>", "(?i:", "a("]),
+        st.lists(inner, min_size=1, max_size=3),
+        st.sampled_from(REPEATS),
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.lists(GENERATED, min_size=1, max_size=6),
+    st.lists(st.text("aAbBé日.{},2]\n", max_size=8), min_size=1, max_size=8),
+)
+@example(["a(?s)*", "(?s)a+", "ab(?m)?"], ["", "a"])
+def test_generated_regular_expressions(regexes: list[str], words: list[str]) -> None:
+    constraints = []
+    for regex in regexes:
+        with contextlib.suppress(InvalidConstraintError):
+            constraints += matches(regex)
+    assert_agrees(constraints, words)
+
+
+class Exhausted:
+    """A set of RE2 that is out of memory: it finds nothing, not even the sentinel."""
+
+    def Match(self, text: str) -> None:  # noqa: N802
+        return None
+
+
+def test_a_set_that_runs_out_of_memory_loses_nothing() -> None:
+    index = PatternIndex([*matches("ab+c", "[0-9]+", "^.{3}$", "(?i)HAY"), *contains("b")])
+    words = ["abbc", "needle in hay", "123", ""]
+    expected = [array.tolist() for array in index.hits(words)]
+    sets = index._sets
+    sets._sets = [(Exhausted(), numbers) for _, numbers in sets._sets]
+    assert sets._sets
+    for _ in range(2):  # a set that failed is not tried again
+        assert [array.tolist() for array in index.hits(words)] == expected
+    assert [made for made, _ in sets._sets] == [None]
+
+
+def test_expressions_that_share_much_and_have_many_states() -> None:
+    """With a common letter ``re2.Filter`` loses some of these; without, a set has many states."""
+    rng = random.Random(2)
+    kinds = ["[ab]*{}[ab]{{{}}}[01]", "[ab]*[{}][ab]{{{}}}[01]"]
+    regexes = [kind.format(c, n) for kind in kinds for c in "ab" for n in range(5, 35)]
+    words = ["".join(rng.choices("ab", k=500)) + "0" for _ in range(3)]
+    assert_agrees(matches(*regexes), [*words, *(word[:40] + "1" for word in words)])
+
+
+def test_regular_expressions_too_large_for_a_set() -> None:
+    regexes = [f"[a-z]{{{n}}}[à-ÿ日-本]{{{n}}}" for n in range(200, 260)]
+    index = assert_agrees(matches(*regexes), ["z" * 400, "z" * 230 + "é" * 230])
+    assert [made for made, _ in index._sets._sets] == [None]
+
+
+def test_many_needles_and_memory() -> None:
+    rng = random.Random(11)
+    letters = "abcdefghijklmnopqrstuvwxyz/"
+    needles = ["".join(rng.choices(letters, k=rng.randint(2, 12))) for _ in range(2_000)]
+    words = ["".join(rng.choices(needles, k=8)) for _ in range(20)]
+    index = assert_agrees(contains(*needles), words)
+    assert sum(map(len, needles)) < index.nbytes() < 200 * len(needles)
+    assert PatternIndex(contains(*needles[:200])).nbytes() < index.nbytes() / 5
+
+
+def test_the_kernels_mean_the_same_uncompiled() -> None:
+    """Without the compiler the kernels are plain Python: their own twins."""
+    names = ["test_parts_of_the_words_are_found", "test_pieces_do_not_overlap"]
+    names += ["test_neighbours_in_order_do_not_hide_one_another", "test_many_needles_and_memory"]
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        + [f"{__file__}::{name}" for name in names],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
+
+
+def test_another_process_does_not_compile_again() -> None:
+    PatternIndex([*contains("a"), *likes("a%b")]).hits(["ab"])
+    code = (
+        "from predicast.matching.columnar import _pattern_kernels as kernels\n"
+        "from predicast.matching.columnar.pattern_index import PatternIndex\n"
+        "from predicast.model import Constraint, Operator\n"
+        "PatternIndex([Constraint('a', Operator.CONTAINS, 'a')]).hits(['ab'])\n"
+        "for f in (kernels.find_tests, kernels.find_parents, kernels.fill_table):\n"
+        "    assert sum(f.stats.cache_hits.values()) == 1, f\n"
+        "    assert not f.stats.cache_misses, f\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr

@@ -1,0 +1,160 @@
+"""Tables of coded tests: however they come about, they mean what the subscriptions state."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predicast import Event
+from predicast.matching.brute_force import BruteForce
+from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columnar.coded_tests import CodedTests, merged
+from predicast.matching.columnar.from_alike import coded_alike
+from predicast.matching.columnar.from_bounds import coded_subscriptions
+from predicast.matching.columnar.segment import Segment
+from predicast.model import Absent, Clause, Constraint, Operator, Subscription
+from predicast.model.alike import Alike, grouped
+from predicast.model.outline import outlined
+from predicast.testing import strategies as some
+
+LAYOUTS = st.sampled_from([Layout(), Layout(block=2, family=1, partition=1)])
+POLICIES = st.sampled_from(["fails", "passes"])
+EVENTS = st.lists(some.events(), min_size=1, max_size=6)
+BOUNDS = [
+    Operator.EQ,
+    Operator.LT,
+    Operator.LE,
+    Operator.GT,
+    Operator.GE,
+    Operator.BETWEEN,
+]
+SOME = st.lists(some.subscriptions(), min_size=1, max_size=6)
+
+
+def found(segment: Segment, event: Event) -> list[int]:
+    return sorted({key for key in segment.match_one(event).tolist() if key >= 0})
+
+
+def right(subscriptions: Sequence[Subscription], absent: Absent, event: Event) -> list[int]:
+    oracle = BruteForce(absent=absent)
+    for key, subscription in enumerate(subscriptions):
+        oracle.subscribe(key, subscription)
+    return sorted(oracle.match(event))
+
+
+def assert_means(
+    tables: list[CodedTests],
+    subscriptions: Sequence[Subscription],
+    absent: Absent,
+    layout: Layout,
+    events: list[Event],
+) -> None:
+    tables = [table for table in tables if len(table)]
+    if not tables:
+        assert all(right(subscriptions, absent, event) == [] for event in events)
+        return
+    segment = Segment.of(merged(tables), absent, layout)
+    again = Segment.of(segment.tests(), absent, layout)
+    for event in events:
+        expected = right(subscriptions, absent, event)
+        assert found(segment, event) == expected
+        assert found(again, event) == expected
+
+
+@given(SOME, POLICIES, LAYOUTS, EVENTS)
+def test_clauses_one_by_one(
+    subscriptions: list[Subscription], absent: Absent, layout: Layout, events: list[Event]
+) -> None:
+    tables = coded_subscriptions(enumerate(subscriptions), absent)
+    assert_means(tables, subscriptions, absent, layout, events)
+
+
+@given(
+    st.lists(
+        st.lists(some.constraints(st.sampled_from(BOUNDS)), min_size=1, max_size=5),
+        min_size=1,
+        max_size=5,
+    ),
+    POLICIES,
+    LAYOUTS,
+    EVENTS,
+)
+def test_bounds_that_meet_and_contradict(
+    clauses: list[list[Constraint]], absent: Absent, layout: Layout, events: list[Event]
+) -> None:
+    subscriptions = [Subscription((Clause(tuple(dict.fromkeys(each))),)) for each in clauses]
+    tables = coded_subscriptions(enumerate(subscriptions), absent)
+    assert_means(tables, subscriptions, absent, layout, events)
+
+
+@given(SOME, POLICIES, LAYOUTS, EVENTS)
+def test_tables_of_one_each_are_merged(
+    subscriptions: list[Subscription], absent: Absent, layout: Layout, events: list[Event]
+) -> None:
+    tables = [t for pair in enumerate(subscriptions) for t in coded_subscriptions([pair], absent)]
+    assert_means(tables, subscriptions, absent, layout, events)
+
+
+@given(SOME, POLICIES, LAYOUTS, EVENTS)
+def test_alike_ones_column_by_column(
+    subscriptions: list[Subscription], absent: Absent, layout: Layout, events: list[Event]
+) -> None:
+    tables = [
+        table
+        for keys, alike in grouped(enumerate(subscriptions))
+        for table in coded_alike(keys, alike, absent)
+    ]
+    assert_means(tables, subscriptions, absent, layout, events)
+
+
+@given(st.data(), some.subscriptions(), POLICIES, LAYOUTS, EVENTS)
+def test_many_of_one_outline(
+    data: st.DataObject,
+    model: Subscription,
+    absent: Absent,
+    layout: Layout,
+    events: list[Event],
+) -> None:
+    """Rows of one outline differ in being odd, contradictory, or without an integer."""
+    outline, operands = outlined(model)
+    rows = [operands]
+    for _ in range(data.draw(st.integers(1, 5))):
+        drawn = []
+        for type_, operand in zip(outline.places, operands, strict=True):
+            choices = {
+                "integer": some.integers(),
+                "float": some.floats().filter(lambda value: isinstance(value, float)),
+                "string": some.strings(),
+                "boolean": st.booleans(),
+            }
+            drawn.append(data.draw(choices.get(type_.value, st.just(operand))))
+        rows.append(tuple(drawn))
+    alike = Alike.of(outline, rows)
+    tables = coded_alike(np.arange(len(rows)), alike, absent)
+    assert_means(tables, list(alike.subscriptions()), absent, layout, events)
+
+
+@given(SOME, POLICIES, LAYOUTS, EVENTS, st.data())
+def test_what_is_struck_out_is_left_out_of_a_merge(
+    subscriptions: list[Subscription],
+    absent: Absent,
+    layout: Layout,
+    events: list[Event],
+    data: st.DataObject,
+) -> None:
+    tables = coded_subscriptions(enumerate(subscriptions), absent)
+    if not tables:
+        return
+    table = merged(tables)
+    segment = Segment.of(table, absent, layout)
+    gone = data.draw(st.sets(st.integers(0, len(subscriptions) - 1)))
+    keys = np.array(sorted(gone), np.int64)
+    assert (segment.strike_all(keys) == np.isin(keys, table.keys)).all()
+    assert segment.struck == int(np.isin(table.keys, keys).sum())
+    assert not segment.strike_all(keys).any()
+    again = Segment.of(merged([segment.tests(), segment.tests()]), absent, layout)
+    for event in events:
+        expected = [key for key in right(subscriptions, absent, event) if key not in gone]
+        assert found(segment, event) == expected
+        assert found(again, event) == expected
