@@ -90,6 +90,10 @@ fuzz: $(installed) ## Run the quick tests with many more generated examples
 bench: $(installed) ## Run a benchmark: make bench BENCH=language
 	$(BIN)/python -m bench $(BENCH)
 
+.PHONY: differential
+differential: $(installed) ## Compare the production matcher with brute force, at length
+	$(BIN)/python -m bench differential
+
 .PHONY: lock
 lock: $(BIN)/uv ## Pin the newest versions that pyproject.toml allows
 	tools/lock $<

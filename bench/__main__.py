@@ -59,7 +59,10 @@ def language(
 @app.command()
 def papers(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[PAPER]...", help="ceem, redundant-attributes.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[PAPER]...", help="ceem, redundant-attributes, vector-subscriptions."
+        ),
     ] = None,
     *,
     preset: Annotated[Size, typer.Option(help="A quick look, or the papers' sizes.")] = Size.SMALL,
@@ -117,6 +120,97 @@ def report(
     from bench.results import PapersReport
 
     _document(PapersReport.read(results), out, docs)
+
+
+@app.command()
+def matchers(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WORKLOAD]...", help="ceem-exp1, regions-2d, churn, …; or all."),
+    ] = None,
+    *,
+    preset: Annotated[Size, typer.Option(help="Two minutes, or all the sizes.")] = Size.SMALL,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
+    seed: Annotated[int, typer.Option(help="0 is the workload that the figures show.")] = 0,
+    again: Annotated[bool, typer.Option(help="Draw what was measured before.")] = False,
+    out: Out = Path("out/bench"),
+    docs: Docs = None,
+) -> None:
+    """The production matcher and its rivals side by side; verdicts on its goals."""
+    from dataclasses import replace
+
+    from bench.matchers.catalogue import WORKLOADS
+    from bench.matchers.report import measured_table, others_table, verdict_table, write_documents
+    from bench.matchers.results import MatchersReport
+    from bench.matchers.run import run, steps
+    from bench.matchers.runner import EFFORT
+    from bench.progress import progress_bar
+
+    chosen = list(dict.fromkeys(names or WORKLOADS))
+    for unknown in set(chosen) - set(WORKLOADS):
+        known = ", ".join(WORKLOADS)
+        raise typer.BadParameter(f"there is no workload {unknown!r}; known: {known}")
+    path = out / "matchers.json"
+    if again:
+        measured = MatchersReport.read(path)
+    else:
+        effort = replace(EFFORT[preset], rounds=rounds or EFFORT[preset].rounds)
+        with progress_bar("preparing", total=steps(chosen, preset)) as bar:
+            measured = run(
+                chosen,
+                preset,
+                effort,
+                seed=seed,
+                progress=bar.step,
+                keep=lambda report: report.write(path),
+            )
+        print(f"written to {path}")
+    written = write_documents(measured, out, suffixes=["svg", "png"])
+    if docs is not None:
+        written += write_documents(measured, docs / "measured", suffixes=["svg"])
+    for table in (measured_table(measured), others_table(measured), verdict_table(measured)):
+        if table is not None:
+            Console().print(table)
+    for each in written:
+        print(f"written to {each}")
+    for wrong in measured.wrong():
+        print(f"WRONG: {wrong}")
+    if measured.wrong():
+        raise typer.Exit(1)
+
+
+@app.command()
+def differential(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FAMILY]...", help="anything, ceem-exp1, mixed, …; or all."),
+    ] = None,
+    *,
+    decisions: Annotated[
+        int, typer.Option(min=1, help="Pairs of event and subscription, of each family.")
+    ] = 10_000_000,
+    seed: int = 1,
+    out: Out = Path("out/bench"),
+) -> None:
+    """The production matcher against brute force, over long random histories of changes."""
+    from bench.differential.families import FAMILIES
+    from bench.differential.results import differential_table
+    from bench.differential.run import run
+    from bench.progress import progress_bar
+
+    chosen = list(dict.fromkeys(names or FAMILIES))
+    for unknown in set(chosen) - set(FAMILIES):
+        known = ", ".join(FAMILIES)
+        raise typer.BadParameter(f"there is no family {unknown!r}; known: {known}")
+    with progress_bar("decisions", total=decisions * len(chosen)) as bar:
+        found = run(chosen, decisions=decisions, seed=seed, out=out, advance=bar.advance)
+    path = out / "differential.json"
+    found.write(path)
+    Console().print(differential_table(found))
+    print(f"written to {path}")
+    if found.difference:
+        print(f"DIFFERENCE: {found.difference}")
+        raise typer.Exit(1)
 
 
 def _document(measured: PapersReport, out: Path, docs: Path | None) -> None:

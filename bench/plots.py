@@ -17,7 +17,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from bench.quantities import INSERT, MATCH, MATCH_PER_EVENT, MEMORY, STEPS_PER_EVENT, Quantity
+from bench.quantities import (
+    CHANGE,
+    CHANGE_DELAY,
+    CHANGE_WORK_EACH,
+    INSERT,
+    MATCH,
+    MATCH_PER_EVENT,
+    MEMORY,
+    STEPS_PER_EVENT,
+    THROUGHPUT,
+    Quantity,
+)
 from bench.results import ExperimentResult, PapersReport, Series
 from bench.workloads import PAPERS
 
@@ -43,6 +54,12 @@ LOOKS: Final = {
     "redundant-attributes": Look("#0060a0", "D"),
     "ceem": Look("#cf4b00", "o"),
     "matching-tree": Look("#00825f", "p"),
+}
+# The ways of changing subscriptions, which are compared with each other and not with the above.
+WAY_LOOKS: Final = {
+    "unsub/sub": Look("#6b6b6b", "s"),
+    "VS": Look("#3b9fd9", "v"),
+    "VSS": Look("#0060a0", "D"),
 }
 OTHER: Final = Look("#a85a8a", "X")
 
@@ -73,10 +90,13 @@ class Panel(NamedTuple):
 
     title: str
     quantity: Quantity
+    linear: bool = False  # whatever its values
 
 
 def panels(result: ExperimentResult) -> list[Panel]:
     """What an experiment's figure shows."""
+    if result.paper == "vector-subscriptions":
+        return _change_panels(result)
     point = result.points[0]
     matching = Panel("Time to match one event, ms", MATCH_PER_EVENT)
     if result.paper == "ceem":
@@ -90,6 +110,18 @@ def panels(result: ExperimentResult) -> list[Panel]:
         matching,
         Panel("Memory, MiB", MEMORY),
         work,
+    ]
+
+
+def _change_panels(result: ExperimentResult) -> list[Panel]:
+    work = Panel("Covering tests, nodes and edges per change", CHANGE_WORK_EACH)
+    if result.x_label == "changes per subscriber":
+        return [Panel("Time to change them, s", CHANGE, linear=True), work]
+    return [
+        Panel("Events filtered per second", THROUGHPUT, linear=True),
+        Panel("Delay of a change: time for its window, ms", CHANGE_DELAY, linear=True),
+        work,
+        Panel("Time to match one event, ms", MATCH_PER_EVENT),
     ]
 
 
@@ -123,8 +155,8 @@ def draw(result: ExperimentResult) -> Figure:
         top=1 - (HEAD_HEIGHT + 0.3) / height,
         hspace=0.42,
     )
-    number = result.name.removeprefix("exp")
-    title = f"{PAPERS[result.paper].title}, experiment {number}: {result.title}"
+    label = result.label.replace("exp.", "experiment").replace("fig.", "figure")
+    title = f"{PAPERS[result.paper].title}, {label}: {result.title}"
     figure.text(0.01, 1 - 0.12 / height, title, va="top", fontsize=11, color="#222222")
     grid = figure.subplots(rows, 2, squeeze=False)
     for axes, panel in zip(grid.flat, shown, strict=True):
@@ -138,7 +170,7 @@ def _draw_panel(axes: Axes, result: ExperimentResult, panel: Panel, figure_heigh
     lines = {name: series for name, series in lines.items() if series}
     axes.set_title(panel.title)
     axes.set_xlabel(result.x_label)
-    _scale(axes, [y for series in lines.values() for _, y in series])
+    _scale(axes, [y for series in lines.values() for _, y in series], linear=panel.linear)
     for name, series in lines.items():
         look = look_of(name)
         axes.plot(
@@ -150,25 +182,25 @@ def _draw_panel(axes: Axes, result: ExperimentResult, panel: Panel, figure_heigh
             markeredgewidth=0.5,
         )
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
-    axes.xaxis.set_major_formatter(FuncFormatter(_plain))
+    axes.xaxis.set_major_formatter(FuncFormatter(plain))
     _label(axes, result, lines, figure_height)
 
 
 def look_of(name: str) -> Look:
     """A matcher's own look, or that of all the matchers that no paper knows."""
-    return LOOKS.get(name, OTHER)
+    return LOOKS.get(name) or WAY_LOOKS.get(name, OTHER)
 
 
-def _scale(axes: Axes, values: Sequence[float]) -> None:
+def _scale(axes: Axes, values: Sequence[float], *, linear: bool = False) -> None:
     positive = [value for value in values if value > 0]
-    if positive and max(positive) / min(positive) >= LOG_FROM:
+    if positive and not linear and max(positive) / min(positive) >= LOG_FROM:
         axes.set_yscale("log")
     else:
         axes.set_ylim(0, max(positive, default=1) * 1.06)
-    axes.yaxis.set_major_formatter(FuncFormatter(_plain))
+    axes.yaxis.set_major_formatter(FuncFormatter(plain))
 
 
-def _plain(value: float, _: int) -> str:
+def plain(value: float, _: int) -> str:
     """A tick's number as people write it: 0.01, 1, 10,000."""
     return f"{value:,.0f}" if value >= 1000 else f"{value:.6g}"
 
@@ -188,7 +220,7 @@ def _label(
             _label_stop(axes, result, name, series, look_of(name))
     points_high = axes.get_position().height * figure_height * 72
     gap = 1.25 * LABEL_SIZE / points_high
-    for name, place in _apart(ends, gap).items():
+    for name, place in apart(ends, gap).items():
         axes.annotate(
             name,
             xy=(1, ends[name]),
@@ -239,7 +271,7 @@ def _label_stop(
     )
 
 
-def _apart(ends: dict[str, float], gap: float) -> dict[str, float]:
+def apart(ends: dict[str, float], gap: float) -> dict[str, float]:
     """The heights moved as little as keeps them a gap apart and inside the panel."""
     ordered = sorted(ends, key=ends.__getitem__)
     places = {name: min(max(ends[name], 0.02), 0.98) for name in ordered}

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bench.__main__ import app
-from bench.plots import LOOKS, _apart
+from bench.plots import LOOKS, apart
 from bench.results import PapersReport
 from bench.runner import PAPER_MATCHERS
 from bench.workloads import Size, ceem
@@ -76,7 +76,7 @@ def test_every_matcher_of_the_papers_has_a_look_of_its_own() -> None:
 
 def test_names_are_moved_apart_and_keep_their_order() -> None:
     ends = {"a": 0.5, "b": 0.5, "c": 0.51, "d": 0.9, "e": 0.0, "f": 0.01}
-    places = _apart(ends, 0.06)
+    places = apart(ends, 0.06)
     assert places["d"] == 0.9
     ordered = sorted(places.values())
     gaps = [high - low for low, high in pairwise(ordered)]

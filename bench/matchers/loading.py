@@ -1,0 +1,110 @@
+"""Bulk loading: seconds, memory, and the file, measured in a process of its own.
+
+What a process holds besides cannot be told from what the engine holds, and memory that was freed
+may stay with the process; so the measuring process does nothing else, and gives back what it can
+before it looks. ``python -m bench.matchers.loading SUBSCRIPTIONS SEED MATCHER`` is that process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from time import perf_counter
+
+import msgspec
+import pyarrow as pa
+
+from bench.matchers.ceem import ceem_workload
+from bench.matchers.results import OURS, LoadResult
+from bench.matchers.workload import ids
+from predicast import Engine
+
+
+def measure_load(subscriptions: int, *, seed: int = 0, ours: str = OURS) -> LoadResult:
+    """CEEM experiment 1 from an Arrow table."""
+    command = [sys.executable, "-m", "bench.matchers.loading", str(subscriptions), str(seed), ours]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"the measuring process failed:\n{done.stderr}")
+    return msgspec.json.decode(done.stdout, type=LoadResult)
+
+
+def probe(subscriptions: int, seed: int, ours: str) -> LoadResult:
+    """What the measuring process does."""
+    _warm_up(seed, ours)
+    before = _resident()
+    held = dict.fromkeys(ids(subscriptions).to_pylist(), 0)
+    id_bytes = _resident() - before
+    assert len(held) == subscriptions
+    del held
+    before = _resident()
+    workload = ceem_workload("exp1", subscriptions, 10, seed)
+    events, table = workload.events, workload.table()
+    constraints = table.num_rows
+    del workload  # it would be counted
+    engine = Engine(matcher=ours)
+
+    load_s, matches = _timed(_loaded, engine, table, events)
+    del table
+    growth = _resident() - before
+    with tempfile.TemporaryDirectory(prefix="predicast-load-") as folder:
+        path = Path(folder) / "engine"
+        save_s, _ = _timed(lambda: engine.save(path))
+        file_bytes = path.stat().st_size
+        open_s, again = _timed(lambda: Engine.load(path).match_arrow(events).num_rows)
+    assert again == matches, "the engine that was loaded differs from the one that was saved"
+    return LoadResult(
+        subscriptions=subscriptions,
+        constraints=constraints,
+        load_s=load_s,
+        growth_bytes=growth,
+        id_bytes=id_bytes,
+        array_bytes=engine.statistics().get("bytes"),
+        peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        save_s=save_s,
+        open_s=open_s,
+        file_bytes=file_bytes,
+    )
+
+
+def _loaded(engine: Engine, table: pa.Table, events: pa.RecordBatch) -> int:
+    """Load, and match once, since a matcher may leave its work to the first event."""
+    engine.subscribe_arrow(table)
+    return int(engine.match_arrow(events).num_rows)
+
+
+def _warm_up(seed: int, ours: str) -> None:
+    """Compiled kernels and imports are no part of what a subscription takes."""
+    workload = ceem_workload("exp1", 5_000, 10, seed)
+    engine = Engine(matcher=ours)
+    engine.subscribe_arrow(workload.table())
+    engine.match_arrow(workload.events)
+
+
+def _timed(work: Callable[..., int | None], *arguments: object) -> tuple[float, int | None]:
+    start = perf_counter()
+    result = work(*arguments)
+    return perf_counter() - start, result
+
+
+def _resident() -> int:
+    """The process's resident memory, after everything free was given back."""
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    with suppress(AttributeError, OSError, TypeError):  # the C library may not be that of GNU
+        ctypes.CDLL(None).malloc_trim(0)
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+if __name__ == "__main__":
+    count, seed, ours = sys.argv[1:]
+    print(msgspec.json.encode(probe(int(count), int(seed), ours)).decode())
