@@ -10,6 +10,10 @@
     │   └── InvalidConstraintError     attribute, operator
     ├── LanguageError (also a ValueError)
     │   ├── ParseError                 text, line, column, hint
+    │   │   ├── ParameterError
+    │   │   │   ├── InvalidParameterError  name, attribute, operator, value
+    │   │   │   ├── MissingParameterError  names
+    │   │   │   └── UnknownParameterError  name, suggestion
     │   │   ├── UnknownFunctionError   name, suggestion
     │   │   └── UnsupportedSyntaxError
     │   └── JsonFormError              path
@@ -58,14 +62,17 @@ __all__ = [
     "InvalidIdError",
     "InvalidIntervalError",
     "InvalidOptionError",
+    "InvalidParameterError",
     "InvalidSubscriptionsError",
     "InvalidValueError",
     "JavaNotFoundError",
     "JsonFormError",
     "LanguageError",
     "LimitError",
+    "MissingParameterError",
     "ModelError",
     "NestingTooDeepError",
+    "ParameterError",
     "ParseError",
     "PipelineError",
     "PredicastError",
@@ -77,6 +84,7 @@ __all__ = [
     "UnknownFunctionError",
     "UnknownIdError",
     "UnknownMatcherError",
+    "UnknownParameterError",
     "UnsupportedByMatcherError",
     "UnsupportedColumnError",
     "UnsupportedSyntaxError",
@@ -169,6 +177,32 @@ class ParseError(LanguageError):
     hint: str | None
 
 
+class ParameterError(ParseError):
+    """The parameters of a text and the values given for them do not go together."""
+
+
+class InvalidParameterError(ParameterError):
+    """A value that cannot stand where the text has the parameter."""
+
+    name: str | None
+    attribute: str | None
+    operator: str | None
+    value: Any
+
+
+class MissingParameterError(ParameterError):
+    """Parameters of the text for which no value was given."""
+
+    names: tuple[str, ...] | None
+
+
+class UnknownParameterError(ParameterError):
+    """A value for a parameter that the text does not have."""
+
+    name: str | None
+    suggestion: str | None
+
+
 class UnknownFunctionError(ParseError):
     """A call of a function that the dialect does not have."""
 
@@ -203,6 +237,10 @@ class NestingTooDeepError(LimitError):
 
 class TooManyClausesError(LimitError):
     """A subscription whose disjunctive normal form is too large."""
+
+
+class WindowTooLargeError(LimitError):
+    """A window of more operations than one is allowed to hold."""
 
 
 class EngineError(PredicastError):
@@ -253,7 +291,7 @@ class DamagedSnapshotError(SnapshotError):
 
 
 class SnapshotVersionError(SnapshotError):
-    """The file was written by a newer Predicast."""
+    """The file was written by a Predicast whose format is another."""
 
     version: int | None
 

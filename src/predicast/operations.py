@@ -1,28 +1,37 @@
-"""The operations of a window: what ``Engine.apply`` takes."""
+"""The operations of a window, what ``Engine.apply`` takes, and the report that it gives."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
+from predicast.errors import PredicastError
 from predicast.language import Readable
+from predicast.model import Value
 
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """Add a subscription under a new id."""
+    """Add a subscription under a new id; ``parameters`` give its text's ``:names`` their values."""
 
     id: str
     expression: Readable
     owner: str | None = None
+    parameters: Mapping[str, Value] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Replace what the subscription with this id states; its owner stays."""
+    """Replace what the subscription with this id states, or some of its parameters.
+
+    Its owner stays. Without an expression, the text stays as well and the parameters given here
+    take new values.
+    """
 
     id: str
-    expression: Readable
+    expression: Readable | None = None
+    parameters: Mapping[str, Value] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +42,22 @@ class Unsubscribe:
 
 
 Operation: TypeAlias = Subscribe | Change | Unsubscribe
+
+
+class Refusal(NamedTuple):
+    """An operation of a window that was refused, and why."""
+
+    position: int
+    operation: Operation
+    error: PredicastError
+
+
+class Report(NamedTuple):
+    """What became of the operations of a window; all but the first add up to it."""
+
+    given: int
+    collapsed: int  # cancelled by another operation on the same subscription, or without effect
+    shared: int  # settled between subscribers, the structure untouched
+    in_place: int  # changed what was there
+    restructured: int  # added or removed
+    refused: tuple[Refusal, ...] = ()

@@ -52,7 +52,7 @@ def test_what_is_compiled_can_be_looked_at() -> None:
     assert len(compiled) == 2
     assert compiled.attributes == ("o.x", "price")
     assert repr(compiled).startswith(
-        "<CompiledSubscriptions: 2 subscriptions on [o.x, price], matcher 'brute-force'"
+        "<CompiledSubscriptions: 2 subscriptions on [o.x, price], matcher 'columnar'"
     )
     assert compiled.engine().match({"price": 5}) == ["b"]
     assert compiled.engine() is not compiled.engine()

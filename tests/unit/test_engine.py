@@ -26,6 +26,7 @@ from predicast.errors import (
     UnknownMatcherError,
     UnsupportedColumnError,
 )
+from predicast.matching.arrow import sorted_matches
 
 
 @pytest.fixture
@@ -100,6 +101,10 @@ def test_subscriptions_by_owner(engine: Engine) -> None:
         (lambda e: e.subscribe_many([("a", "TRUE"), ("b", "price <")]), ParseError),
         (lambda e: e.subscribe_many([("a", "TRUE"), ("a", "TRUE")]), DuplicateIdError),
         (lambda e: e.subscribe_many([("a", "TRUE"), ("alice-1", "TRUE")]), DuplicateIdError),
+        (lambda e: e.subscribe_many([("a", "TRUE"), ("", "TRUE")]), InvalidIdError),
+        (lambda e: e.subscribe_many([("a", "TRUE"), (5, "TRUE")]), InvalidIdError),
+        (lambda e: e.subscribe_many([("a", "TRUE"), ("\ud800", "TRUE")]), InvalidIdError),
+        (lambda e: e.subscribe_many([("a", "TRUE"), ("b", 5)]), LanguageError),
         (lambda e: e.apply([Subscribe("a", "TRUE"), Unsubscribe("a"), Unsubscribe("a")]),
          UnknownIdError),
         (lambda e: e.apply([Unsubscribe("radar-7"), Change("alice-1", "TRUE"), Change("b", "x")]),
@@ -233,7 +238,7 @@ def test_match_arrow(engine: Engine) -> None:
             "x": [1.5, 11.0, 2.0],
         }
     )
-    found = engine.match_arrow(batch)
+    found = sorted_matches(engine.match_arrow(batch))
     assert found.to_pylist() == [
         {"event": 0, "subscription": "alice-1"},
         {"event": 0, "subscription": "radar-7"},

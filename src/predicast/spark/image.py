@@ -1,9 +1,12 @@
 """``EngineImage``: an engine on its way to the executors.
 
-An image is the engine's snapshot, compressed, under its digest. A Python worker unpacks an image
-once and keeps the engine for the batches and tasks that follow, since Spark reuses its workers.
+An image is the engine's snapshot, compressed, under its digest. The first Python worker of a host
+that needs it unpacks it into a file (``unpacked_files.py``), and all of them load that file
+mapped into memory: they share its pages. A worker keeps the engine for the batches and tasks that
+follow, since Spark reuses its workers.
 
-Cost: each Python worker holds the whole engine. Limits: on Spark Connect an image is part of the
+Cost: each host holds the whole engine once, each worker only what it writes to. A host on which no
+such file can be written holds it once per worker. Limits: on Spark Connect an image is part of the
 query's plan, of which a server takes up to 128 MB unless configured otherwise.
 """
 
@@ -16,6 +19,8 @@ from collections import OrderedDict
 from typing import Final, NamedTuple
 
 from predicast.engine import Engine
+from predicast.errors import SnapshotError
+from predicast.spark.unpacked_files import unpacked_file
 
 _MAX_ENGINES: Final = 4  # engines that one worker keeps: a query or two, before and after a change
 _FAST: Final = 1  # zlib's level: most of the gain at a fraction of the time
@@ -37,12 +42,30 @@ class EngineImage(NamedTuple):
         """A new engine, as it was."""
         return Engine.from_bytes(zlib.decompress(self.packed))
 
+    def mapped(self) -> Engine:
+        """The same, its memory shared with the other processes of this host where that is possible.
+
+        A file that is damaged is written anew, once.
+        """
+        for again in (False, True):
+            try:
+                path = unpacked_file(self.digest, self._write, anew=again)
+                return Engine.load(path)
+            except SnapshotError:
+                continue
+            except OSError:  # no directory, no room, or removed before it was opened
+                break
+        return self.unpacked()
+
+    def _write(self) -> bytes:
+        return zlib.decompress(self.packed)
+
     def shared(self) -> Engine:
         """The one engine of this image in this process, built at the first call."""
         with _engines_lock:
             engine = _engines.get(self.digest)
             if engine is None:
-                engine = _engines[self.digest] = self.unpacked()
+                engine = _engines[self.digest] = self.mapped()
                 if len(_engines) > _MAX_ENGINES:
                     _engines.popitem(last=False)
             _engines.move_to_end(self.digest)

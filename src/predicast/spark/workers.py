@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 
 from predicast.engine import Engine
 from predicast.explanation import ClauseOutcome, Explanation, explain
+from predicast.matching.arrow import sorted_matches
 from predicast.matching.columns import Columns
 from predicast.model import Absent, Subscription
 from predicast.model.values import show
@@ -78,7 +79,8 @@ class Matching:
 
     def _matches(self, engine: Engine, piece: pa.RecordBatch) -> tuple[np.ndarray, pa.Array]:
         """All ids, sorted, event after event, and where those of each event begin and end."""
-        table = engine.match_arrow(self.reading.attributes(piece), intervals=self.reading.intervals)
+        attributes = self.reading.attributes(piece)
+        table = sorted_matches(engine.match_arrow(attributes, intervals=self.reading.intervals))
         counts = np.bincount(table.column("event").to_numpy(), minlength=piece.num_rows)
         offsets = np.concatenate(([0], np.cumsum(counts)))
         return offsets, table.column("subscription").combine_chunks().dictionary_decode()

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from predicast import Event, Interval
+from predicast.matching.arrow import sorted_matches
 from predicast.model.values import show
 
 
@@ -76,7 +77,7 @@ class RowMatches(Matches):
         self.first = first
         self.count = batch.num_rows
         self._batch = batch
-        self._table = table
+        self._table = sorted_matches(table)
 
     def per_event(self) -> Iterator[Matched]:
         rows = self._table.column("event").to_numpy()
