@@ -30,7 +30,7 @@ ROOMS: dict[str, float] = {
 # Modules beside engine.py that are its parts, and rooms that see the engine and below.
 ENGINE_PARTS = [
     *("changes", "explanation", "holdings", "ids", "operations", "owners", "snapshot"),
-    *("statements", "windows"),
+    *("statements", "templates", "windows"),
 ]
 ROOMS |= dict.fromkeys(ENGINE_PARTS, ROOMS["engine"])
 ROOMS |= dict.fromkeys(["spark", "testing"], ROOMS["engine"] + 0.5)

@@ -26,6 +26,7 @@ from predicast.errors import (
 )
 from predicast.matching.parts import (
     Booleans,
+    ClosedEnds,
     Floats,
     Integers,
     Intervals,
@@ -35,7 +36,7 @@ from predicast.matching.parts import (
     Strings,
     Timestamps,
 )
-from predicast.model import Absent, Constraint, Event, Interval
+from predicast.model import Absent, Constraint, Event, Interval, Kind
 from predicast.model.values import microseconds
 
 _FIRST: Final = microseconds(datetime.min.replace(tzinfo=UTC))
@@ -228,6 +229,50 @@ def _end(attribute: str, column: str, arrays: Mapping[str, pa.Array]) -> pa.Arra
 
 
 def _interval_part(name: str, lows: pa.Array, highs: pa.Array) -> Part:
+    ends = _closed_ends(name, lows, highs)
+    if ends is None:
+        return _boxed_interval_part(name, lows, highs)
+    there = ends.has_lo | ends.has_hi
+    empty = ends.has_lo & ends.has_hi & (ends.lo > ends.hi)
+    if empty.any():
+        return _boxed_interval_part(name, lows, highs)  # which finds the words for it
+    if there.all():
+        return Intervals(ends, None)
+    rows = np.flatnonzero(there)
+    return Intervals(ClosedEnds(ends.kind, *(each[rows] for each in ends[1:])), rows)
+
+
+def _closed_ends(name: str, lows: pa.Array, highs: pa.Array) -> ClosedEnds | None:
+    """Two columns of one type as ends of intervals; ``None`` if their types differ."""
+    types = pa.types
+    for is_type, kind, convert in (
+        (types.is_integer, Kind.NUMBER, _integers),
+        (types.is_floating, Kind.NUMBER, _floats),
+        (types.is_timestamp, Kind.TIMESTAMP, _microseconds),
+    ):
+        if is_type(lows.type) and is_type(highs.type):
+            masks = [end.is_valid().to_numpy(zero_copy_only=False) for end in (lows, highs)]
+            lo, hi = (
+                _spread(name, end, mask, convert)
+                for end, mask in zip((lows, highs), masks, strict=True)
+            )
+            return ClosedEnds(kind, lo, hi, *masks)
+    return None
+
+
+def _spread(
+    name: str, end: pa.Array, is_there: Mask, convert: Callable[[str, pa.Array], np.ndarray]
+) -> np.ndarray:
+    """The values of a column, with anything where there is none."""
+    held = convert(name, end.drop_null())
+    if len(held) == len(end):
+        return held
+    values = np.zeros(len(end), held.dtype)
+    values[is_there] = held
+    return values
+
+
+def _boxed_interval_part(name: str, lows: pa.Array, highs: pa.Array) -> Part:
     rows, values = [], []
     for row, (lo, hi) in enumerate(zip(lows.to_pylist(), highs.to_pylist(), strict=True)):
         if lo is None and hi is None:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 from datetime import datetime
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,9 @@ class Part(ABC):
     def __init__(self, values: npt.NDArray[Any], rows: Rows | None) -> None:
         self.values = values
         self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.values)
 
     def test_all(self, constraints: tuple[Constraint, ...], absent: Absent) -> Mask:
         """Which values satisfy all of the constraints."""
@@ -227,12 +230,68 @@ class Strings(Part):
         return word
 
 
-class Intervals(Part):
-    """Intervals of region events, which all constraints on an attribute must meet together."""
+class ClosedEnds(NamedTuple):
+    """Intervals between two columns, with both ends closed where there are any."""
 
-    def __init__(self, values: np.ndarray, rows: Rows | None) -> None:
-        super().__init__(values, rows)
+    kind: Kind
+    lo: npt.NDArray[Any]  # int64 (microseconds for timestamps) or float64
+    hi: npt.NDArray[Any]
+    has_lo: Mask
+    has_hi: Mask
+
+    def intervals(self) -> npt.NDArray[Any]:
+        """The same as objects."""
+        boxed = np.empty(len(self.lo), object)
+        boxed[:] = [
+            Interval(lo if has_lo else None, hi if has_hi else None)
+            for lo, has_lo, hi, has_hi in zip(
+                self._values(self.lo), self.has_lo, self._values(self.hi), self.has_hi, strict=True
+            )
+        ]
+        return boxed
+
+    def _values(self, ends: npt.NDArray[Any]) -> Iterable[Any]:
+        values = ends.tolist()
+        return map(from_microseconds, values) if self.kind is Kind.TIMESTAMP else values
+
+    def take(self, which: slice) -> ClosedEnds:
+        """Some of them."""
+        return ClosedEnds(self.kind, *(each[which] for each in self[1:]))
+
+
+class Intervals(Part):
+    """Intervals of region events, which all constraints on an attribute must meet together.
+
+    Those that came as two columns stay so, and are made into objects for whoever asks.
+    """
+
+    def __init__(self, values: np.ndarray | ClosedEnds, rows: Rows | None) -> None:
+        self.rows = rows
         self._ends: IntervalEnds | None = None
+        self.closed: ClosedEnds | None = None
+        self._boxed: np.ndarray | None = None
+        if isinstance(values, ClosedEnds):
+            self.closed = values
+        else:
+            self._boxed = values
+
+    @property
+    def values(self) -> npt.NDArray[Any]:  # type: ignore[override]
+        if self._boxed is None:
+            assert self.closed is not None
+            self._boxed = self.closed.intervals()
+        return self._boxed
+
+    def __len__(self) -> int:
+        return len(self.values) if self.closed is None else len(self.closed.lo)
+
+    def are_discrete(self) -> Mask:
+        """Which of them range over integers."""
+        if self.closed is None:
+            return np.array([ranges_over_integers(each) for each in self.values], bool)
+        if self.closed.kind is not Kind.NUMBER or self.closed.lo.dtype == np.float64:
+            return np.zeros(len(self), bool)
+        return self.closed.has_lo & self.closed.has_hi
 
     def test_all(self, constraints: tuple[Constraint, ...], absent: Absent) -> Mask:
         if self._ends is None:
@@ -240,8 +299,14 @@ class Intervals(Part):
         return self._ends.meets(domain_of(constraints, absent))
 
     def slice(self, start: int, end: int) -> Self:
-        piece = super().slice(start, end)
+        piece = copy(self)
         piece._ends = None
+        which = slice(start, end)
+        if self.rows is not None:
+            first, last = np.searchsorted(self.rows, (start, end))
+            which, piece.rows = slice(first, last), self.rows[first:last] - start
+        piece.closed = None if self.closed is None else self.closed.take(which)
+        piece._boxed = None if self._boxed is None else self._boxed[which]
         return piece
 
     def less(self, operand: Any) -> Mask:
@@ -252,3 +317,8 @@ class Intervals(Part):
     def value(self, position: int) -> Interval:
         interval: Interval = self.values[position]
         return interval
+
+
+def ranges_over_integers(interval: Interval) -> bool:
+    """Whether it is one of numbers, and both ends are integers."""
+    return interval.kind is Kind.NUMBER and interval.is_discrete()

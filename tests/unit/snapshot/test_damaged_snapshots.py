@@ -25,7 +25,7 @@ START = FIELDS.size + 32
 
 @pytest.fixture(scope="module")
 def whole() -> bytes:
-    """One of everything: all types of operands, owners, free keys, segments, patterns, words."""
+    """One of everything: types of operands, owners, free keys, segments, patterns, parameters."""
     engine = Engine(matcher="columnar")
     engine.subscribe_many(
         (f"s{n}", f"a < {n} AND b = 'w{n % 7}' AND c IN ({n}, 3) AND d LIKE '%{n % 5}%x'")
@@ -38,6 +38,9 @@ def whole() -> bytes:
     ]
     for number, text in enumerate(texts):
         engine.subscribe(text, id=f"t{number}", owner=f"owner {number % 2}")
+    parameters = {"lo": 1, "hi": 2.5, "p": "x%"}
+    engine.subscribe("v > :lo AND w < :hi", id="p0", parameters={"lo": 1, "hi": 2})
+    engine.subscribe("v > :lo AND w < :hi AND d LIKE :p", id="p1", parameters=parameters)
     engine.unsubscribe("s7")
     engine.match({"a": 1, "b": "w3"})
     return engine.to_bytes()
@@ -107,6 +110,8 @@ def use(engine: Engine) -> None:
     """What only looks at Python's side: kernels trust the arrays that they are given."""
     len(engine), engine.attributes(), engine.matcher
     engine.subscriptions()
+    for id in engine:
+        engine._held.templates.get(engine._held.key(id))
 
 
 def nodes(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -29,6 +29,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from predicast.matching.columnar._code_kernels import code_by_search, code_by_table
 from predicast.matching.columnar.words import Words
 from predicast.model.values import INT_MAX, INT_MIN
 
@@ -37,6 +38,7 @@ Number: TypeAlias = int | float
 
 _EXACT: Final = 2**53
 _SHIFTABLE: Final = 2**61
+_EVERY: Final = np.zeros(0, np.int64)
 _SPARSE: Final = 8  # integers per cut that a table of codes may span
 
 
@@ -119,18 +121,20 @@ class NumberCuts:
         every = np.arange(first - 1, last + 1, dtype=np.int64)
         return np.searchsorted(self.ints, every, side="right").astype(np.int32)
 
-    def code_ints(self, values: npt.NDArray[np.int64]) -> Codes:
-        """How many cuts lie before each value."""
-        if self._table is None:
-            return np.searchsorted(self.ints, values, side="right").astype(np.int32)
-        # Clipped first: the distance between two int64 need not be one.
-        first, last = self.ints[0] - 1, self.ints[-1]
-        codes: Codes = self._table[np.clip(values, first, last) - first]
-        return codes
-
-    def code_floats(self, values: npt.NDArray[np.float64]) -> Codes:
-        """How many cuts lie before each value."""
-        return np.searchsorted(self.floats, values, side="right").astype(np.int32)
+    def code_all(
+        self,
+        values: npt.NDArray[np.int64] | npt.NDArray[np.float64],
+        rows: npt.NDArray[np.int64] | None,
+        codes: Codes,
+    ) -> None:
+        """Write how many cuts lie before each value, in the rows given or in all."""
+        where = _EVERY if rows is None else rows
+        if values.dtype == np.float64:
+            code_by_search(self.floats, values, where, codes)
+        elif self._table is None:
+            code_by_search(self.ints, values, where, codes)
+        else:
+            code_by_table(self._table, int(self.ints[0]) - 1, values, where, codes)
 
     @cached_property
     def _one(self) -> tuple[memoryview, memoryview | None, int, int]:

@@ -14,10 +14,11 @@ from predicast.matching.columnar.axes import FAILS, PASSES, SCALES, TEXTUAL, Axi
 from predicast.matching.columnar.cuts import NumberCuts, TextCuts
 from predicast.matching.columns import Columns
 from predicast.matching.parts import (
-    Floats,
+    Booleans,
     Intervals,
     Part,
     Strings,
+    ranges_over_integers,
 )
 from predicast.model import Absent, Event, Interval, Kind, Value
 from predicast.model.values import kind_of, microseconds
@@ -38,8 +39,8 @@ class _Places(NamedTuple):
     all: list[tuple[int, Axis]]
 
 
-class AxisIndex:
-    """The axes of a segment by attribute, to code single events quickly."""
+class EventCoder:
+    """What events say of the axes of a segment."""
 
     def __init__(self, axes: Sequence[Axis], absent: Absent) -> None:
         self._places: dict[str, _Places] = {}
@@ -53,8 +54,13 @@ class AxisIndex:
         self._low = array("i", [low for low, _, _ in lacking])
         self._high = array("i", [high for _, high, _ in lacking])
         self._is_wide = array("b", [wide for _, _, wide in lacking])
+        self._lacking = EventCodes(*self._rows(self._low, self._high, self._is_wide))
 
-    def codes(self, event: Event) -> EventCodes:
+    @staticmethod
+    def _rows(low: array[int], high: array[int], is_wide: array[int]) -> EventCodes:
+        return EventCodes(_row(low, np.int32), _row(high, np.int32), _row(is_wide, np.bool_))
+
+    def of_event(self, event: Event) -> EventCodes:
         """The codes of one event on all axes."""
         low, high, is_wide = self._low[:], self._high[:], self._is_wide[:]
         for attribute, value in event.items():
@@ -69,7 +75,22 @@ class AxisIndex:
             for place, axis in places.all:
                 low[place], high[place] = value_code(axis, value)
                 is_wide[place] = isinstance(value, Interval) and not axis.name.is_flag()
-        return EventCodes(_row(low, np.int32), _row(high, np.int32), _row(is_wide, np.bool_))
+        return self._rows(low, high, is_wide)
+
+    def of_batch(self, columns: Columns) -> EventCodes:
+        """The codes of a batch on all axes."""
+        shape = (len(columns), len(self._low))
+        low, high = np.empty(shape, np.int32), np.empty(shape, np.int32)
+        is_wide = np.empty(shape, bool)
+        low[:], high[:], is_wide[:] = self._lacking
+        for attribute, places in self._places.items():
+            for part in columns.parts(attribute):
+                if not len(part):
+                    continue
+                for place, axis in places.all:
+                    here = EventCodes(low[:, place], high[:, place], is_wide[:, place])
+                    _code_part(axis, part, here)
+        return EventCodes(low, high, is_wide)
 
 
 def _row(values: array[int], dtype: type[np.generic]) -> npt.NDArray[Any]:
@@ -91,7 +112,7 @@ def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
     if scale is Scale.PRESENCE:
         return 1, 1
     if scale is Scale.DISCRETE:
-        discrete = isinstance(value, Interval) and _is_discrete(value)
+        discrete = isinstance(value, Interval) and ranges_over_integers(value)
         return int(discrete), int(discrete)
     if isinstance(value, Interval):
         return interval_code(axis, value)
@@ -109,53 +130,30 @@ def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
     return axis.lower.code(number), axis.upper.code(number)
 
 
-def event_codes(axes: Sequence[Axis], columns: Columns, absent: Absent) -> EventCodes:
-    """The codes of a batch on all axes."""
-    shape = (len(columns), len(axes))
-    low, high = np.empty(shape, np.int32), np.empty(shape, np.int32)
-    is_wide = np.zeros(shape, bool)
-    for place, axis in enumerate(axes):
-        _code_axis(axis, columns, absent, low[:, place], high[:, place], is_wide[:, place])
-    return EventCodes(low, high, is_wide)
-
-
-def _code_axis(
-    axis: Axis,
-    columns: Columns,
-    absent: Absent,
-    lower: npt.NDArray[np.int32],
-    upper: npt.NDArray[np.int32],
-    is_wide: npt.NDArray[np.bool_],
-) -> None:
+def _code_part(axis: Axis, part: Part, codes: EventCodes) -> None:
+    """What the values of a part say of an axis, in the rows where they stand."""
+    rows = slice(None) if part.rows is None else part.rows
     scale = axis.name.scale
-    lower[:], upper[:], is_wide[:] = _lacking(axis, absent)
-    for part in columns.parts(axis.name.attribute):
-        rows = slice(None) if part.rows is None else part.rows
-        is_wide[rows] = isinstance(part, Intervals) and not axis.name.is_flag()
+    if axis.name.is_flag():
         if scale is Scale.PRESENCE:
-            lower[rows] = upper[rows] = 1
-        elif scale is Scale.DISCRETE:
-            if isinstance(part, Intervals):
-                lower[rows] = upper[rows] = _are_discrete(part)
+            codes.low[rows] = codes.high[rows] = 1
         elif isinstance(part, Intervals):
-            lower[rows], upper[rows] = _code_intervals(axis, part)
-        elif SCALES[part.kind] is scale:
-            lower[rows], upper[rows] = _code_part(axis.lower, part), _code_part(axis.upper, part)
-        elif scale is Scale.REVERSED and isinstance(part, Strings):
-            backwards = [word[::-1] for word in part.words]
-            lower[rows] = _code_words(axis.lower, backwards)[part.values]
-            upper[rows] = _code_words(axis.upper, backwards)[part.values]
-        else:
-            lower[rows], upper[rows] = FAILS
-
-
-def _code_part(cuts: NumberCuts | TextCuts | None, part: Part) -> npt.NDArray[np.int32]:
-    if isinstance(part, Strings):
-        return _code_words(cuts, part.words)[part.values]
-    assert isinstance(cuts, NumberCuts)
-    if isinstance(part, Floats):
-        return cuts.code_floats(part.values)
-    return cuts.code_ints(part.values.astype(np.int64))
+            codes.low[rows] = codes.high[rows] = part.are_discrete()
+        return
+    codes.is_wide[rows] = isinstance(part, Intervals)
+    if isinstance(part, Intervals):
+        codes.low[rows], codes.high[rows] = _code_intervals(axis, part)
+    elif isinstance(part, Strings) and scale in TEXTUAL:
+        words = part.words if scale is Scale.STRING else [word[::-1] for word in part.words]
+        codes.low[rows] = _code_words(axis.lower, words)[part.values]
+        codes.high[rows] = _code_words(axis.upper, words)[part.values]
+    elif SCALES[part.kind] is scale:
+        assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
+        values = part.values.astype(np.int64) if isinstance(part, Booleans) else part.values
+        axis.lower.code_all(values, part.rows, codes.low)
+        axis.upper.code_all(values, part.rows, codes.high)
+    else:
+        codes.low[rows], codes.high[rows] = FAILS
 
 
 def _code_words(cuts: NumberCuts | TextCuts | None, words: list[str]) -> npt.NDArray[np.int32]:
@@ -163,17 +161,25 @@ def _code_words(cuts: NumberCuts | TextCuts | None, words: list[str]) -> npt.NDA
     return np.array([cuts.code(word) for word in words], np.int32)
 
 
-def _are_discrete(part: Intervals) -> npt.NDArray[np.int32]:
-    return np.array([_is_discrete(interval) for interval in part.values], np.int32)
-
-
-def _is_discrete(interval: Interval) -> bool:
-    return interval.kind is Kind.NUMBER and interval.is_discrete()
-
-
-def _code_intervals(axis: Axis, part: Intervals) -> tuple[list[int], list[int]]:
-    codes = [interval_code(axis, interval) for interval in part.values]
-    return [low for low, _ in codes], [high for _, high in codes]
+def _code_intervals(
+    axis: Axis, part: Intervals
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Crosswise, as ``interval_code`` says."""
+    ends = part.closed
+    if ends is None:
+        pairs = [interval_code(axis, interval) for interval in part.values]
+        both = np.array(pairs, np.int32).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
+    low, high = np.empty(len(part), np.int32), np.empty(len(part), np.int32)
+    if SCALES[ends.kind] is not axis.name.scale:
+        low[:], high[:] = FAILS
+        return low, high
+    assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
+    axis.lower.code_all(ends.hi, None, low)
+    axis.upper.code_all(ends.lo, None, high)
+    low[~ends.has_hi] = len(axis.lower)
+    high[~ends.has_lo] = 0
+    return low, high
 
 
 def interval_code(axis: Axis, interval: Interval) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.axes import Axis
 from predicast.matching.columnar.blocks import Layout, family_arrays
 from predicast.matching.columnar.coded_tests import CodedTests, Other
-from predicast.matching.columnar.event_codes import AxisIndex, EventCodes, event_codes
+from predicast.matching.columnar.event_codes import EventCoder, EventCodes
 from predicast.matching.columnar.hits import Hits, OtherTests
 from predicast.matching.columnar.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.ranges import entries, firsts
@@ -47,7 +47,7 @@ class Segment:
         self.axes, self.others, self.image = axes, others, image
         self.struck = struck
         self._absent: Absent = absent
-        self._axis_index = AxisIndex(axes, absent)
+        self._coder = EventCoder(axes, absent)
         self._other_tests = OtherTests(others, absent)
         self.arrays: SegmentArrays = image.arrays()
         self._has_sets = bool((np.diff(self.arrays.test_span_first) > 1).any())
@@ -98,7 +98,7 @@ class Segment:
             width += len(self._other_tests)  # all may be marked for an event that lacks them
         return [
             self._match(
-                event_codes(self.axes, piece, self._absent),
+                self._coder.of_batch(piece),
                 self._other_tests.of_batch(piece),
                 start,
                 counting=counting,
@@ -109,7 +109,7 @@ class Segment:
 
     def match_one(self, event: Event) -> Array:
         """The keys of the clauses that one event matches, struck ones among them."""
-        codes = self._axis_index.codes(event)
+        codes = self._coder.of_event(event)
         hits = self._other_tests.of_event(event) if self.others else _NO_HITS
         keys: Array = _kernels.match_events(*self.image, *codes, *hits, False, EVERY)[0]
         return keys

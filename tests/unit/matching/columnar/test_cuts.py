@@ -8,7 +8,7 @@ from predicast import Event, Interval
 from predicast.matching.columnar.axes import Axis, AxisName, Scale
 from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
 from predicast.matching.columnar.cuts import NumberCuts, split, split_all
-from predicast.matching.columnar.event_codes import AxisIndex, event_codes, value_code
+from predicast.matching.columnar.event_codes import EventCoder, value_code
 from predicast.matching.columnar.from_clauses import coded
 from predicast.matching.columns import Columns
 from predicast.model import Clause, Constraint, Operator
@@ -69,10 +69,10 @@ def test_single_events_and_batches_are_coded_alike(
     kept = [tests for tests in compiled if tests is not None]
     axes = coded(range(len(kept)), kept).axes
     for absent in ("fails", "passes"):
-        batch = event_codes(axes, Columns.from_events(events), absent)
-        index = AxisIndex(axes, absent)
+        coder = EventCoder(axes, absent)
+        batch = coder.of_batch(Columns.from_events(events))
         for number, event in enumerate(events):
-            one = index.codes(event)
+            one = coder.of_event(event)
             for single, many in zip(one, batch, strict=True):
                 assert (single[0] == many[number]).all()
 
