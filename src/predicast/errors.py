@@ -20,7 +20,8 @@
     ├── LimitError (also a ValueError) limit, actual
     │   ├── TextTooLongError
     │   ├── NestingTooDeepError
-    │   └── TooManyClausesError
+    │   ├── TooManyClausesError
+    │   └── WindowTooLargeError
     ├── EngineError
     │   ├── InvalidIdError             id
     │   ├── DuplicateIdError           id
@@ -88,6 +89,7 @@ __all__ = [
     "UnsupportedByMatcherError",
     "UnsupportedColumnError",
     "UnsupportedSyntaxError",
+    "WindowTooLargeError",
     "suggest",
 ]
 

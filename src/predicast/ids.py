@@ -54,6 +54,7 @@ class Ids:
         self._keys: dict[str, int] = {}
         self._free: list[int] = []
         self._length = 0
+        self._named: list[str | None] | None = None  # of the bulk: made when one is first named
         self._texts: _Texts | None = None  # made when an id first follows the bulk
         self._position: np.ndarray | None = None  # of each key's text; None: the key itself
         self._order: np.ndarray | None = None  # of bulk: keys as they came, if not as they ascend
@@ -163,6 +164,7 @@ class Ids:
         if self._order is not None:
             self._order = np.concatenate([self._order, keys])
         self._bulk.append(ids)
+        self._named = None
         self._length += len(ids)
         self._texts = self._position = None
         return keys
@@ -185,6 +187,7 @@ class Ids:
         """Forget ids that were held, such as those of a bulk that was refused."""
         if self._by_key is None and self._bulk and self._bulk[-1] is ids:
             self._bulk.pop()  # as it was before they came
+            self._named = None
             self._length -= len(ids)
             if self._order is not None:
                 self._order = self._order[: self._length]
@@ -225,7 +228,7 @@ class Ids:
             self._keys = {by_key[key]: key for key in order}
             self._free = [key for key, id in enumerate(by_key) if not id]
             self._by_key = [id or None for id in by_key]
-            self._bulk, self._order = [], None
+            self._bulk, self._order, self._named = [], None, None
         return self._by_key
 
     def _by_id(self) -> dict[str, int]:

@@ -66,8 +66,9 @@ class _Chunk:
     def stated(self, key: int) -> Stated:
         return Stated(self.alike.outline, self.alike.operands(self.row(key)))
 
-    def overwrite(self, rows: np.ndarray, alike: Alike) -> None:
-        self.alike = self.alike.overwritten(rows, alike, in_place=not self.is_shared)
+    def overwrite(self, rows: np.ndarray, alike: Alike, which: np.ndarray) -> None:
+        in_place = not self.is_shared
+        self.alike = self.alike.overwritten(rows, alike, which, in_place=in_place)
         self.is_shared = False
 
 
@@ -181,17 +182,22 @@ class Statements:
         home = np.zeros(len(keys), np.int64)
         known = keys < len(self._home)
         home[known] = self._home[keys[known]]
+        rest = np.ones(len(keys), bool)
         for number in np.unique(home).tolist():
-            here = np.flatnonzero(home == number)
             chunk = self._chunks.get(number)
             if chunk is not None and chunk.alike.outline == alike.outline:
+                here = np.flatnonzero(home == number)
                 rows = np.searchsorted(chunk.keys, keys[here].astype(chunk.keys.dtype))
-                chunk.overwrite(rows, alike.take(here))
-                continue
-            before = [self._forget(key) for key in keys[here].tolist()]
-            self.add_alike(keys[here], alike.take(here))
-            for attributes in before:
-                self._look(attributes, -1)
+                chunk.overwrite(rows, alike, here)
+                rest[here] = False
+        moving = np.flatnonzero(rest)
+        if not len(moving):
+            return
+        # Only now: what these become is merged with others, and chunks get other numbers.
+        before = [self._forget(key) for key in keys[moving].tolist()]
+        self.add_alike(keys[moving], alike.take(moving))
+        for attributes in before:
+            self._look(attributes, -1)
 
     def operands(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, Alike]]:
         """What subscriptions with these keys state: positions among the keys, and a group each."""

@@ -10,6 +10,7 @@ from predicast.errors import DuplicateIdError, EngineError, PredicastError, Unkn
 from predicast.ids import check_id
 from predicast.language import parametric, to_subscription
 from predicast.model import Absent, Event, Subscription
+from predicast.model.outline import Stated, outlined
 from predicast.operations import Change, Operation, Subscribe, Unsubscribe
 
 
@@ -84,9 +85,9 @@ class Twin:
         every = [each.subscription.attributes() for each in self.held.values()]
         return frozenset().union(*every)
 
-    def state(self) -> list[tuple[str, Subscription, str | None]]:
-        """What ``Engine.subscriptions`` says."""
-        return [(id, each.subscription, each.owner) for id, each in self.held.items()]
+    def state(self) -> list[tuple[str, Stated, str | None]]:
+        """What ``Engine.subscriptions`` says, taken apart: 4 and 4.0 are equal, not the same."""
+        return [(id, outlined(each.subscription), each.owner) for id, each in self.held.items()]
 
 
 def _stated(expression: Any, owner: str | None, parameters: Any) -> Held:

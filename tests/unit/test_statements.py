@@ -1,5 +1,6 @@
 """Statements: a dictionary of subscriptions that keeps most of them in columns."""
 
+import random
 from typing import Any
 
 import numpy as np
@@ -174,3 +175,33 @@ TestStatementsAsADictionary = StatementsAsADictionary.TestCase
 TestStatementsAsADictionary.settings = settings(
     max_examples=30, stateful_step_count=20, deadline=None
 )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_replacing_across_outlines_while_chunks_merge(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Chunks so small that one replacement makes, merges and renumbers several."""
+    monkeypatch.setattr("predicast.statements._MOST", 12)
+    monkeypatch.setattr("predicast.statements._FEW", 3)
+    texts = ["a = {0}", "b < {0} AND c = '{0}'", "d > {0}"]
+    chosen = random.Random(seed)
+    statements, right = Statements(), dict[int, Subscription]()
+    for _ in range(25):
+        text = chosen.choice(texts)
+        if chosen.random() < 0.4 or not right:
+            change = many(max(right, default=-1) + 1, chosen.choice([1, 5, 30]), text)
+            put = statements.add_alike
+        else:
+            some = chosen.sample(sorted(right), chosen.randint(1, len(right)))
+            change = {key: parse_where(text.format(chosen.randrange(99))) for key in some}
+            put = statements.replace_alike
+        for keys, alike in grouped(change.items()):
+            put(keys, alike)
+        right |= change
+        for key in chosen.sample(sorted(right), len(right) // 4):
+            statements.remove(key)
+            del right[key]
+        assert content(statements) == right
+        assert all(statements.get(key) == each for key, each in right.items())
+        assert statements.attributes() == {n for each in right.values() for n in each.attributes()}

@@ -108,17 +108,21 @@ class Alike:
         ]
         return Alike(self.outline, columns, length)
 
-    def overwritten(self, rows: np.ndarray, other: Alike, *, in_place: bool) -> Alike:
-        """The same with other operands in some rows; in place if nobody else looks at them."""
+    def overwritten(
+        self, rows: np.ndarray, other: Alike, which: np.ndarray, *, in_place: bool
+    ) -> Alike:
+        """The same with some of another's operands in some rows.
+
+        In place, if nobody else looks at the columns.
+        """
         columns = []
         for mine, theirs in zip(self.columns, other.columns, strict=True):
-            kind = mine.dtype
-            if kind != theirs.dtype:
-                kind = narrowed(np.concatenate([_ends(mine), _ends(theirs)])).dtype
-                kind = np.promote_types(kind, mine.dtype)
+            new, kind = theirs[which], mine.dtype
+            if not np.can_cast(new.dtype, kind):
+                kind = np.promote_types(kind, narrowed(new).dtype)
             writable = in_place and kind == mine.dtype and mine.flags.writeable
             column = mine if writable else mine.astype(kind)
-            column[rows] = theirs
+            column[rows] = new
             columns.append(column)
         return Alike(self.outline, columns, self._length)
 
@@ -182,11 +186,6 @@ class Gathering:
         keys, operands = self._waiting.pop(outline)
         piece = (np.array(keys, np.int64), Alike.of(outline, operands))
         self._done.setdefault(outline, []).append(piece)
-
-
-def _ends(integers: np.ndarray) -> np.ndarray:
-    """The least and the greatest of some integers, of any width."""
-    return np.array([integers.min(), integers.max()], np.int64)
 
 
 def grouped(

@@ -38,7 +38,7 @@ def whole() -> bytes:
     ]
     for number, text in enumerate(texts):
         engine.subscribe(text, id=f"t{number}", owner=f"owner {number % 2}")
-    parameters = {"lo": 1, "hi": 2.5, "p": "x%"}
+    parameters: dict[str, Any] = {"lo": 1, "hi": 2.5, "p": "x%"}
     engine.subscribe("v > :lo AND w < :hi", id="p0", parameters={"lo": 1, "hi": 2})
     engine.subscribe("v > :lo AND w < :hi AND d LIKE :p", id="p1", parameters=parameters)
     engine.unsubscribe("s7")
@@ -143,7 +143,7 @@ FORGERIES: list[Callable[[Any], Any]] = [
     lambda old: old + 1 if type(old) is int else [old],
     lambda old: old - 1 if type(old) is int else 1.5,
     lambda old: old[:-1] if isinstance(old, list | str) else 0,
-    lambda old: old + old if isinstance(old, list | str) else 7,
+    lambda old: old * 2 if isinstance(old, list | str) else 7,
 ]
 
 

@@ -33,10 +33,23 @@ class EventCodes(NamedTuple):
 
 
 class _Places(NamedTuple):
-    """The axes of one attribute: number axes with their cuts, and all axes."""
+    """The axes of one attribute: all, and what a number says of them."""
 
-    numbers: list[tuple[int, NumberCuts, NumberCuts]]
     all: list[tuple[int, Axis]]
+    numbers: list[tuple[int, NumberCuts, NumberCuts]]
+    presence: list[int]
+    failing: list[int]
+
+    def add(self, place: int, axis: Axis) -> None:
+        """One more axis."""
+        self.all.append((place, axis))
+        if axis.name.scale is Scale.NUMBER:
+            assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
+            self.numbers.append((place, axis.lower, axis.upper))
+        elif axis.name.scale is Scale.PRESENCE:
+            self.presence.append(place)
+        elif not axis.name.is_flag():
+            self.failing.append(place)
 
 
 class EventCoder:
@@ -45,11 +58,8 @@ class EventCoder:
     def __init__(self, axes: Sequence[Axis], absent: Absent) -> None:
         self._places: dict[str, _Places] = {}
         for place, axis in enumerate(axes):
-            places = self._places.setdefault(axis.name.attribute, _Places([], []))
-            places.all.append((place, axis))
-            if axis.name.scale is Scale.NUMBER:
-                assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
-                places.numbers.append((place, axis.lower, axis.upper))
+            places = self._places.setdefault(axis.name.attribute, _Places([], [], [], []))
+            places.add(place, axis)
         lacking = [_lacking(axis, absent) for axis in axes]
         self._low = array("i", [low for low, _, _ in lacking])
         self._high = array("i", [high for _, high, _ in lacking])
@@ -67,9 +77,14 @@ class EventCoder:
             places = self._places.get(attribute)
             if places is None:
                 continue
-            if type(value) is int and len(places.all) == len(places.numbers):
+            if type(value) is int or type(value) is float:
                 for place, lower, upper in places.numbers:
                     low[place], high[place] = lower.code(value), upper.code(value)
+                    is_wide[place] = False
+                for place in places.presence:
+                    low[place] = high[place] = 1
+                for place in places.failing:
+                    low[place], high[place] = FAILS
                     is_wide[place] = False
                 continue
             for place, axis in places.all:

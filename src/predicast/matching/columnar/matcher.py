@@ -6,9 +6,9 @@ clauses that look alike are scanned in blocks (``blocks.py``), the others are re
 through their most selective test (``rows.py``), and the loops over them are compiled
 (``_kernels.py``).
 
-Segments do not change. What was subscribed since the last one waits in a small brute-force
-matcher, which sees to it that a change is visible to the very next event; when asking it has cost
-about as much as compiling would, it is compiled. What was unsubscribed is struck out where it
+Segments do not change. What was subscribed since the last one waits as it is (``recent.py``), so
+that a change is visible to the very next event; when asking has cost about as much as compiling
+would, it is compiled. What was unsubscribed is struck out where it
 stands. Segments of similar size are merged beside the matching (``merging.py``), as in a
 log-structured merge tree, so that there are few of them and each clause is merged O(log n) times.
 
@@ -19,24 +19,24 @@ some 30 bytes per test in rows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.blocks import Layout
 from predicast.matching.columnar.coded_tests import CodedTests, merged
 from predicast.matching.columnar.from_alike import coded_alike
-from predicast.matching.columnar.from_bounds import coded_subscriptions
 from predicast.matching.columnar.merging import Merge
-from predicast.matching.columnar.segment import EVERY, Runs, Segment
+from predicast.matching.columnar.recent import Recent
+from predicast.matching.columnar.runs import joined
+from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.matching.columns import Columns
 from predicast.matching.matcher import Matcher, Pairs, Stored
 from predicast.matching.window import Added, Operation, Removed, Replaced, Saved, net_effect
 from predicast.model import Absent, Event, Subscription
-from predicast.model.alike import Gathering, grouped
+from predicast.model.alike import Gathering
 from predicast.model.outline import Stated, outlined
 
 if TYPE_CHECKING:
@@ -45,13 +45,10 @@ if TYPE_CHECKING:
 _SIMILAR: Final = 2  # segments up to this many times as large as all smaller ones are merged
 _SMALL: Final = 4_096  # clauses; merging a few such segments takes some milliseconds
 _MANY: Final = 6  # small segments that may wait for a merge
-_FEW_ALIKE: Final = 8  # subscriptions of one outline that are compiled one by one
 
-# What asking the brute-force matcher costs against compiling, in microseconds or so.
-_ASK_ONE: Final = 2  # for one event and subscription
-_ASK_BATCH: Final = 30  # for a batch and one subscription
-_COMPILE: Final = 2_000
-_COMPILE_EACH: Final = 50
+# What compiling costs, in microseconds or so; ``Recent.price`` is what asking does.
+_COMPILE: Final = 3_000
+_COMPILE_EACH: Final = 10
 
 
 class Columnar(Matcher):
@@ -61,16 +58,16 @@ class Columnar(Matcher):
     works_in_bulk = True
     layout: ClassVar[Layout] = Layout()
     small: ClassVar[int] = _SMALL
+    few: ClassVar[int] = 512  # subscriptions at a time that are not compiled at once
     patience: ClassVar[float] = 1.0  # at 0 all is compiled before the next event
 
     def __init__(self, *, absent: Absent = "fails") -> None:
         super().__init__(absent=absent)
-        self._recent = BruteForce(absent=absent)
-        self._recent_subscriptions: dict[int, Subscription] = {}
+        self._recent = Recent(absent)
         self._waiting: list[CodedTests] = []  # from bulk loads, to be compiled at the next event
         self._segments: list[Segment] = []
         self._merge: Merge | None = None
-        self._debt = 0
+        self._debt = 0.0
         self._subscriptions = 0
         self._events = 0
         self._compiled = 0
@@ -80,13 +77,13 @@ class Columnar(Matcher):
 
     def subscribe(self, key: int, subscription: Subscription) -> None:
         self._subscriptions += 1
-        self._recent_subscriptions[key] = subscription
-        self._recent.subscribe(key, subscription)
+        self._recent.add(key, outlined(subscription))
 
     def subscribe_alike(self, keys: np.ndarray, alike: Alike) -> None:
-        if len(keys) <= _FEW_ALIKE:
-            for key, subscription in zip(keys.tolist(), alike.subscriptions(), strict=True):
-                self.subscribe(key, subscription)
+        if len(keys) <= self.few:
+            self._subscriptions += len(keys)
+            for row, key in enumerate(keys.tolist()):
+                self._recent.add(key, Stated(alike.outline, alike.operands(row)))
             return
         self._subscriptions += len(keys)
         tables = coded_alike(keys, alike, self.absent)
@@ -106,11 +103,16 @@ class Columnar(Matcher):
         net = net_effect(operations)
         stated: list[Added | Replaced] = [op for op in net if not isinstance(op, Removed)]
         self._drop([op.key for op in net if not isinstance(op, Added)])
-        if len(stated) <= _FEW_ALIKE:
+        if len(stated) <= self.few:
+            self._subscriptions += len(stated)
             for each in stated:
-                self.subscribe(each.key, each.subscription)
+                self._recent.add(each.key, _taken_apart(each.stated))
         else:
-            self._take_in((each.key, each.stated) for each in stated)
+            gathering = Gathering()
+            for each in stated:
+                gathering.add(each.key, *_taken_apart(each.stated))
+            for keys, alike in gathering.groups():
+                self.subscribe_alike(keys, alike)
         in_place = sum(isinstance(each, Replaced) for each in net)
         given = len(operations)
         return Saved(given, given - len(net), 0, in_place, len(net) - in_place)
@@ -119,26 +121,12 @@ class Columnar(Matcher):
         self._drop(keys.tolist())
         self.subscribe_alike(keys, alike)
 
-    def _take_in(self, stated: Iterable[tuple[int, Subscription | Stated]]) -> None:
-        """Hold many subscriptions, those of one outline together."""
-        gathering = Gathering()
-        for key, each in stated:
-            gathering.add(key, *(each if isinstance(each, Stated) else outlined(each)))
-        for keys, alike in gathering.groups():
-            self.subscribe_alike(keys, alike)
-
     def _drop(self, keys: Sequence[int]) -> None:
         """Forget the subscriptions under some keys."""
         if self._waiting and keys:
             self._settle_waiting()
         self._subscriptions -= len(keys)
-        struck = []
-        for key in keys:
-            if self._recent_subscriptions.pop(key, None) is None:
-                struck.append(key)
-            else:
-                self._recent.unsubscribe(key)
-        left = np.array(struck, np.int64)
+        left = np.array([key for key in keys if not self._recent.drop(key)], np.int64)
         for segment in reversed(self._segments):  # the latest are the likeliest to change again
             if not len(left):
                 return
@@ -151,9 +139,9 @@ class Columnar(Matcher):
 
     def match(self, event: Event) -> list[int]:
         self._events += 1
-        self._prepare(_ASK_ONE)
-        found = self._recent.match(event) if self._recent_subscriptions else []
-        may_repeat = False
+        self._prepare(1, can_tell=self._recent.can_tell_one(event))
+        found = self._recent.match(event) if len(self._recent) else []
+        may_repeat = self._recent.may_repeat
         for segment in self._segments:
             keys = segment.match_one(event)
             if segment.struck:
@@ -167,16 +155,16 @@ class Columnar(Matcher):
 
     def match_columns(self, columns: Columns, limit: int | None = None) -> Pairs:
         self._events += len(columns)
-        self._prepare(_ASK_BATCH)
-        pieces = self._recent_runs(columns)
-        largest = -1
+        self._prepare(len(columns), can_tell=self._recent.can_tell(columns))
+        pieces = self._recent.match_columns(columns)
+        largest = 0 if self._recent.may_repeat else -1
         for segment in self._segments:
             exact = not segment.struck and not segment.may_repeat()
             enough = limit if exact and limit is not None else EVERY
             pieces += segment.match(columns, counting=False, enough=enough)
             if segment.may_repeat():
                 largest = max(largest, segment.largest_key)
-        keys, runs = _joined(pieces)
+        keys, runs = joined(pieces)
         if largest >= 0:
             largest = max(largest, int(keys.max(initial=0)))
         is_plain = largest < 0 and limit is None and not any(s.struck for s in self._segments)
@@ -184,11 +172,13 @@ class Columnar(Matcher):
         return Pairs(*_kernels.gather(keys, runs, len(columns), is_plain, most, largest))
 
     def count_columns(self, columns: Columns, limit: int | None = None) -> np.ndarray:
-        self._prepare(_ASK_BATCH)
-        if any(segment.struck or segment.may_repeat() for segment in self._segments):
+        self._prepare(len(columns), can_tell=self._recent.can_tell(columns))
+        if self._recent.may_repeat or any(
+            segment.struck or segment.may_repeat() for segment in self._segments
+        ):
             return super().count_columns(columns, limit)
         self._events += len(columns)
-        pieces = self._recent_runs(columns)
+        pieces = self._recent.match_columns(columns)
         enough = EVERY if limit is None else limit
         for segment in self._segments:
             pieces += segment.match(columns, counting=True, enough=enough)
@@ -197,24 +187,15 @@ class Columnar(Matcher):
             np.add.at(counts, runs[:, 0], runs[:, 2] - runs[:, 1])
         return counts if limit is None else np.minimum(counts, limit)
 
-    def _recent_runs(self, columns: Columns) -> list[Runs]:
-        if not self._recent_subscriptions:
-            return []
-        events, keys = self._recent.match_columns(columns)
-        place = np.arange(len(events))
-        return [Runs(keys.astype(np.int32), np.stack([events, place, place + 1], axis=1))]
-
     def statistics(self) -> dict[str, int]:
         """What is held, and the work done: ``compiled`` clauses, and ``merged`` ones."""
         held = sum(len(segment) - segment.struck for segment in self._segments)
         return {
             "subscriptions": self._subscriptions,
-            "clauses": held
-            + sum(len(each.clauses) for each in self._recent_subscriptions.values())
-            + sum(map(len, self._waiting)),
+            "clauses": held + self._recent.clauses() + sum(map(len, self._waiting)),
             "events": self._events,
             "segments": len(self._segments),
-            "recent": len(self._recent_subscriptions),
+            "recent": len(self._recent),
             "compiled": self._compiled,
             "merged": self._merged,
             "bytes": sum(segment.nbytes() for segment in self._segments),
@@ -248,12 +229,12 @@ class Columnar(Matcher):
             self._merge.wait()
             self._finish_merge()
 
-    def _prepare(self, price: int) -> None:
+    def _prepare(self, events: int, *, can_tell: bool) -> None:
         """Before events: pay what is owed, and take over what a merge made."""
-        recent = len(self._recent_subscriptions)
-        if recent:
-            self._debt += recent * price
-            if self._debt > self.patience * (_COMPILE + recent * _COMPILE_EACH):
+        if len(self._recent):
+            self._debt += self._recent.price(events)
+            price = _COMPILE + _COMPILE_EACH * len(self._recent)
+            if not can_tell or self._debt > self.patience * price:
                 self._compile_recent()
         if self._waiting:
             self._settle_waiting()
@@ -262,18 +243,10 @@ class Columnar(Matcher):
 
     def _compile_recent(self) -> None:
         """Make tables of what came one by one."""
-        self._debt = 0
-        one_by_one = []
-        for keys, alike in grouped(self._recent_subscriptions.items()):
-            if len(keys) > _FEW_ALIKE:
-                self._waiting += coded_alike(keys, alike, self.absent)
-            else:
-                one_by_one += [(key, self._recent_subscriptions[key]) for key in keys.tolist()]
-        if one_by_one:
-            self._waiting += coded_subscriptions(one_by_one, self.absent)
-        self._compiled += sum(map(len, self._waiting))
-        self._recent = BruteForce(absent=self.absent)
-        self._recent_subscriptions = {}
+        self._debt = 0.0
+        tables = self._recent.tables()
+        self._compiled += sum(map(len, tables))
+        self._waiting += tables
 
     def _settle_waiting(self) -> None:
         """Make a segment of the tables that wait; with the smallest ones, if these are many."""
@@ -323,14 +296,5 @@ class Columnar(Matcher):
         self._start_merge()
 
 
-def _joined(pieces: Sequence[Runs]) -> Runs:
-    """All matches in one array, and where the runs are in it."""
-    if len(pieces) == 1:
-        return pieces[0]
-    if not pieces:
-        return Runs(np.zeros(0, np.int32), np.zeros((0, 3), np.int64))
-    first = np.cumsum([0, *(len(piece.keys) for piece in pieces)])
-    runs = [piece.runs.copy() for piece in pieces]
-    for each, start in zip(runs, first, strict=False):
-        each[:, 1:] += start
-    return Runs(np.concatenate([piece.keys for piece in pieces]), np.concatenate(runs))
+def _taken_apart(stated: Subscription | Stated) -> Stated:
+    return stated if isinstance(stated, Stated) else outlined(stated)

@@ -7,7 +7,7 @@ its key below 0, and whoever gathers matches drops those.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from predicast.matching.columnar.hits import Hits, OtherTests
 from predicast.matching.columnar.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.ranges import entries, firsts
 from predicast.matching.columnar.rows import row_arrays
+from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.matching.columns import Columns
 from predicast.model import Absent, Event
 
@@ -29,13 +30,6 @@ Array = npt.NDArray[Any]
 _MOST_CODES: Final = 1 << 22  # of events on axes, made at a time
 EVERY: Final = np.iinfo(np.int64).max  # more than any number of matches
 _NO_HITS: Final = Hits(np.zeros(2, np.int64), np.zeros(0, np.int32))
-
-
-class Runs(NamedTuple):
-    """Matches: keys, and (event, first, end) for the keys of an event that stand side by side."""
-
-    keys: Array
-    runs: Array
 
 
 class Segment:
@@ -122,12 +116,7 @@ class Segment:
         self, codes: EventCodes, hits: Hits, start: int, *, counting: bool, enough: int
     ) -> Runs:
         keys, ends = _kernels.match_events(*self.image, *codes, *hits, counting, enough)
-        runs = np.empty((len(ends), 3), np.int64)
-        runs[:, 0] = ends[:, 0] + start
-        runs[1:, 1] = ends[:-1, 1]
-        runs[:1, 1] = 0
-        runs[:, 2] = ends[:, 1]
-        return Runs(keys, runs)
+        return Runs(keys, with_starts(ends, start))
 
     # Turning it back.
 

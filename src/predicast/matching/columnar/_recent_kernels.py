@@ -1,0 +1,65 @@
+"""Matching the few clauses that are not compiled yet: each bound against each value as it is."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from predicast.matching.columnar._buffers import with_room, with_run
+from predicast.matching.columnar._compiling import kernel
+
+LACKING: Final = 0
+NUMBER: Final = 1
+OTHER: Final = 2  # a value that is no number
+
+EQ, LT, LE, GT, GE = range(5)
+
+
+@kernel
+def _holds(bound: int, value: float, operand: float) -> bool:
+    if bound == EQ:
+        return bool(value == operand)
+    if bound == LT:
+        return bool(value < operand)
+    if bound == LE:
+        return bool(value <= operand)
+    if bound == GT:
+        return bool(value > operand)
+    return bool(value >= operand)
+
+
+@kernel
+def match_bounds(
+    keys: Any,
+    first: Any,
+    attribute: Any,
+    bound: Any,
+    operand: Any,
+    values: Any,
+    states: Any,
+    absent_passes: bool,
+) -> Any:
+    """The matches of events (rows of ``values``) as keys and runs of (event, end)."""
+    found, runs = np.empty(64, np.int32), np.empty((16, 2), np.int64)
+    count, number = 0, 0
+    for event in range(values.shape[0]):
+        before = count
+        found = with_room(found, count, len(keys))
+        for clause in range(len(keys)):
+            held = keys[clause] >= 0
+            test = first[clause]
+            while held and test < first[clause + 1]:
+                state = states[event, attribute[test]]
+                if state == NUMBER:
+                    held = _holds(bound[test], values[event, attribute[test]], operand[test])
+                else:
+                    held = state == LACKING and absent_passes
+                test += 1
+            if held:
+                found[count] = keys[clause]
+                count += 1
+        if count > before:
+            runs = with_run(runs, number, event, count)
+            number += 1
+    return found[:count], runs[:number]
