@@ -8,6 +8,9 @@ what they were before; what they are now is looked up when the net effect is tak
     absent    held     Subscribe     held       absent   Unsubscribe
     absent    absent   (nothing)     held       held     Change (or both, under another owner)
 
+Replayed onto another engine, it makes an equal one: ids, owners and what they state. The order of
+arrival is not part of it, nor are parameters: a change says what is stated now.
+
 Cost: an entry per id that was touched since the last ``take``, however often.
 """
 

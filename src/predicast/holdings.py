@@ -79,6 +79,7 @@ class Holdings:
         for some, (_, alike) in zip(held, groups, strict=True):
             self.statements.add_alike(some, alike)
         self.arrived += len(ids)
+        self.ids.make_ready()  # or the first change would have to wait for it
         if self.followers:
             self._note((id, None) for id in ids.to_pylist())
 

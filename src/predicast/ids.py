@@ -219,15 +219,21 @@ class Ids:
             self._texts = _Texts(pa.array([id or "" for id in self._by_key], pa.string()))
         return self._texts.array()
 
+    def make_ready(self) -> None:
+        """Make the dictionary now rather than when the first id is asked for."""
+        self._listed()
+
     def _listed(self) -> list[str | None]:
         """Ids by key, as Python strings from now on."""
         if self._by_key is None:
-            by_key: list[str] = self.array().to_pylist()
+            array = self.array()
+            by_key: list[str] = array.to_pylist()
             # Nothing was removed since the bulk came: keys are in order of arrival, or in a file's.
             order = range(len(by_key)) if self._order is None else self._order.tolist()
             self._keys = {by_key[key]: key for key in order}
             self._free = [key for key, id in enumerate(by_key) if not id]
             self._by_key = [id or None for id in by_key]
+            self._texts = _Texts(array)
             self._bulk, self._order, self._named = [], None, None
         return self._by_key
 

@@ -159,6 +159,11 @@ class Statements:
         found = self._singles().get(key)
         return self._chunk_of(key)[1].stated(key) if found is None else outlined(found)
 
+    def outline(self, key: int) -> Outline:
+        """The outline alone, without a look at the operands of what is in columns."""
+        found = self._singles().get(key)
+        return self._chunk_of(key)[1].alike.outline if found is None else outlined(found).outline
+
     def remove(self, key: int) -> None:
         """Forget a subscription."""
         self._look(self._forget(key), -1)

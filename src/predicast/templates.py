@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from predicast.errors import DamagedSnapshotError, PredicastError
 from predicast.model import Event
@@ -180,27 +180,32 @@ class _Unread:
 
         Of values that are operands, one subscription per text and outline is looked at.
         """
+        code = self.codes()[key]
+        outline, written = self._statements.outline(key), self._values.get(key)
+        if written is None and (code, outline) in self._fits:
+            return _direct(self._parsed[code], outline)
+        try:
+            template = self._template(code, outline, written)
+            stated = self._statements.stated(key)
+            fits = Stated(*template.parametric.fill(template.current(stated))) == stated
+        except (PredicastError, IndexError) as error:  # places that the outline does not have
+            raise _damaged(self._texts[code]) from error
+        if not fits:
+            raise _damaged(self._texts[code])
+        self._fits.add((code, outline))
+        return template
+
+    def _template(self, code: int, outline: Outline, written: str | None) -> Template:
         from predicast.language.json_form import event_from_json
         from predicast.language.parameters import parametric as parsed
 
-        code, stated, values = self.codes()[key], self._statements.stated(key), {}
-        try:
-            if code not in self._parsed:
-                self._parsed[code] = parsed(self._texts[code])
-            parametric = self._parsed[code]
-            written = self._values.get(key)
-            if _is_direct(parametric) != (written is None):
-                raise _damaged(self._texts[code])
-            if written is not None:
-                values = dict(event_from_json(written).items())
-            template = Template.of(parametric, stated.outline, values)  # type: ignore[arg-type]
-            if written is not None or (code, stated.outline) not in self._fits:
-                if Stated(*parametric.fill(template.current(stated))) != stated:
-                    raise _damaged(self._texts[code])
-                self._fits.add((code, stated.outline))
-        except (PredicastError, IndexError) as error:  # places that the outline does not have
-            raise _damaged(self._texts[code]) from error
-        return template
+        if code not in self._parsed:
+            self._parsed[code] = parsed(self._texts[code])
+        parametric = self._parsed[code]
+        if _is_direct(parametric) != (written is None):
+            raise _damaged(self._texts[code])
+        values: Any = {} if written is None else dict(event_from_json(written).items())
+        return Template.of(parametric, outline, values)
 
 
 def _damaged(text: str) -> DamagedSnapshotError:

@@ -41,7 +41,9 @@ def test_a_kill_in_the_middle_of_save_leaves_a_whole_file(tmp_path: Path) -> Non
     engine_of(5_000).save(path)
     chosen = random.Random(7)
     interrupted = 0
-    for attempt in range(8):
+    for attempt in range(60):  # how many kills come in the middle is up to the machine
+        if attempt >= 8 and interrupted:
+            break
         before = len(Engine.load(path))
         command = [sys.executable, "-c", SAVER, str(path), str(before)]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as saver:
@@ -49,7 +51,7 @@ def test_a_kill_in_the_middle_of_save_leaves_a_whole_file(tmp_path: Path) -> Non
             saver.stdout.readline()
             while attempt % 2 and saver.poll() is None and not leftovers(tmp_path):
                 pass  # every other kill comes while a file is being written
-            time.sleep(chosen.uniform(0, 0.01 if attempt % 2 else 0.2))
+            time.sleep(chosen.uniform(0, 0.003 if attempt % 2 else 0.2))
             saver.send_signal(signal.SIGKILL)
         interrupted += bool(leftovers(tmp_path))
         loaded = Engine.load(path)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from predicast.matching.columnar._compiling import kernel
+from predicast.matching.columnar._compiling import brief_kernel
 
 
-@kernel
+@brief_kernel
 def code_by_search(cuts: Any, values: Any, rows: Any, codes: Any) -> None:
     """Search each value among the least values behind each cut; no rows at all are all rows."""
     every = len(rows) == 0
@@ -27,7 +27,7 @@ def code_by_search(cuts: Any, values: Any, rows: Any, codes: Any) -> None:
         codes[place if every else rows[place]] = low
 
 
-@kernel
+@brief_kernel
 def code_by_table(table: Any, first: int, values: Any, rows: Any, codes: Any) -> None:
     """Look each integer up in a table of codes from ``first`` on; its ends stand for the rest."""
     every = len(rows) == 0

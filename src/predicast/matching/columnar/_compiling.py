@@ -42,3 +42,6 @@ _choose_cache_directory()
 
 # Other threads may run meanwhile: no kernel touches a Python object.
 kernel: Callable[[F], F] = numba.njit(cache=True, nogil=True)  # type: ignore[assignment]
+
+# For what takes a few microseconds: another thread that is let in keeps the interpreter for longer.
+brief_kernel: Callable[[F], F] = numba.njit(cache=True)  # type: ignore[assignment]

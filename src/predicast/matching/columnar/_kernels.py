@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from predicast.matching.columnar._block_kernels import scan_family, visits_of
-from predicast.matching.columnar._compiling import kernel
+from predicast.matching.columnar._compiling import brief_kernel, kernel
 from predicast.matching.columnar._row_kernels import find_rows
 from predicast.matching.columnar.image import SegmentArrays
 
@@ -154,7 +154,7 @@ def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, larges
     return out_events[:count], out_keys[:count]
 
 
-@kernel
+@brief_kernel
 def strike(keys: Any, by_key: Any, struck: Any, found: Any) -> int:
     """Strike out all clauses of some keys; mark those there were, and say how many clauses.
 

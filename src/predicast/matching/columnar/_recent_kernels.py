@@ -1,4 +1,4 @@
-"""Matching the few clauses that are not compiled yet: each bound against each value as it is."""
+"""Matching the few clauses that are not compiled yet: each range against each value as it is."""
 
 from __future__ import annotations
 
@@ -7,35 +7,20 @@ from typing import Any, Final
 import numpy as np
 
 from predicast.matching.columnar._buffers import with_room, with_run
-from predicast.matching.columnar._compiling import kernel
+from predicast.matching.columnar._compiling import brief_kernel
 
 LACKING: Final = 0
 NUMBER: Final = 1
 OTHER: Final = 2  # a value that is no number
 
-EQ, LT, LE, GT, GE = range(5)
 
-
-@kernel
-def _holds(bound: int, value: float, operand: float) -> bool:
-    if bound == EQ:
-        return bool(value == operand)
-    if bound == LT:
-        return bool(value < operand)
-    if bound == LE:
-        return bool(value <= operand)
-    if bound == GT:
-        return bool(value > operand)
-    return bool(value >= operand)
-
-
-@kernel
+@brief_kernel
 def match_bounds(
     keys: Any,
     first: Any,
     attribute: Any,
-    bound: Any,
-    operand: Any,
+    lo: Any,
+    hi: Any,
     values: Any,
     states: Any,
     absent_passes: bool,
@@ -52,7 +37,8 @@ def match_bounds(
             while held and test < first[clause + 1]:
                 state = states[event, attribute[test]]
                 if state == NUMBER:
-                    held = _holds(bound[test], values[event, attribute[test]], operand[test])
+                    value = values[event, attribute[test]]
+                    held = lo[test] <= value <= hi[test]
                 else:
                     held = state == LACKING and absent_passes
                 test += 1

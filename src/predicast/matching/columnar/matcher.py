@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from predicast.model.alike import Alike
 
 _SIMILAR: Final = 2  # segments up to this many times as large as all smaller ones are merged
-_SMALL: Final = 4_096  # clauses; merging a few such segments takes some milliseconds
-_MANY: Final = 6  # small segments that may wait for a merge
+_SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
+_MANY: Final = 3  # small segments that are not merged yet
 
 # What compiling costs, in microseconds or so; ``Recent.price`` is what asking does.
 _COMPILE: Final = 3_000
@@ -256,7 +256,7 @@ class Columnar(Matcher):
             return
         busy = [] if self._merge is None else self._merge.segments
         small = [each for each in self._segments if len(each) <= self.small and each not in busy]
-        if len(small) >= _MANY:  # they come faster than they are merged beside the matching
+        if len(small) >= _MANY:
             tables += [segment.tests() for segment in small]
             self._segments = [each for each in self._segments if each not in small]
             self._merged += sum(map(len, small))
@@ -278,7 +278,7 @@ class Columnar(Matcher):
                 break
             similar.append(segment)
             total += len(segment)
-        if len(similar) < 2:
+        if len(similar) < 2 or total <= self.small:
             similar = [each for each in self._segments if 2 * each.struck > len(each)]
         if not similar:
             return False

@@ -1,30 +1,32 @@
 """``Recent``: subscriptions that are not compiled yet, visible to the very next event.
 
-Most clauses are bounds on numbers. They wait in one long table and are tried as they are, bound by
-bound, by a compiled loop (``_recent_kernels.py``)::
+Most clauses are bounds on numbers. They wait in one long table and are tried as they are, range by
+range, by a compiled loop (``_recent_kernels.py``)::
 
-    keys       [ 7      | 9         | -1 ]       a clause each; -1: gone
-    attribute  [ 0    0 | 0   1   1 | .. ]       which column of values
-    bound      [ >=  <  | =   >   < | .. ]
-    operand    [ 3    8 | 5   0   9 | .. ]       exact as float64, being below 2^53
+    keys       [ 7      | 9      | -1 ]       a clause each; -1: gone
+    attribute  [ 0    1 | 0    2 | .. ]       which column of values
+    lo         [ 3    8 | 5   -∞ | .. ]       float64: of an open end the next float
+    hi         [ 4    8 | 9    7 | .. ]
 
-An event's integer beyond 2^53 is rounded when it becomes a float64, and stays beyond every
-operand: comparing it is exact all the same. Whatever else a clause may state waits in a
-brute-force matcher. So adding costs a few appends, and asking a few nanoseconds per event and
-clause, which a compiled segment undercuts only when there are hundreds of them.
+Operands below 2^53 are exact as float64. An event's integer beyond that is rounded when it becomes
+a float64, and stays beyond every operand: comparing it is exact all the same. Whatever else a
+clause may state waits in a brute-force matcher. So adding costs a few appends, and asking a few
+nanoseconds per event and clause, which a compiled segment undercuts only when there are hundreds
+of them.
 """
 
 from __future__ import annotations
 
 from array import array
 from functools import lru_cache
+from math import inf, nextafter
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import _recent_kernels
-from predicast.matching.columnar._recent_kernels import EQ, GE, GT, LACKING, LE, LT, NUMBER, OTHER
+from predicast.matching.columnar._recent_kernels import LACKING, NUMBER, OTHER
 from predicast.matching.columnar.coded_tests import Array, CodedTests
 from predicast.matching.columnar.from_alike import coded_alike
 from predicast.matching.columnar.from_bounds import coded_subscriptions
@@ -37,22 +39,17 @@ from predicast.model.outline import OperandType, Outline, Stated
 
 FEW_ALIKE: Final = 8  # subscriptions of one outline that are compiled one by one
 _EXACT: Final = 2**53
-_BOUNDS: Final = {
-    Operator.EQ: EQ,
-    Operator.LT: LT,
-    Operator.LE: LE,
-    Operator.GT: GT,
-    Operator.GE: GE,
-}
+_FROM: Final = frozenset({Operator.EQ, Operator.GE, Operator.GT, Operator.BETWEEN})
+_UP_TO: Final = frozenset({Operator.EQ, Operator.LE, Operator.LT, Operator.BETWEEN})
 _NUMBERS: Final = frozenset({OperandType.INTEGER, OperandType.FLOAT})
 
 
-class _Bound(NamedTuple):
-    """One bound of a clause: on which attribute, and which operand."""
+class _Range(NamedTuple):
+    """What a clause asks of one attribute: places of operands, and whether they are left out."""
 
     attribute: str
-    bound: int
-    place: int
+    lows: tuple[tuple[int, bool], ...]
+    highs: tuple[tuple[int, bool], ...]
 
 
 class Recent:
@@ -70,8 +67,8 @@ class Recent:
         self._keys = array("i")
         self._first = array("q", [0])
         self._attribute = array("i")
-        self._bound = array("b")
-        self._operand = array("d")
+        self._lo = array("d")
+        self._hi = array("d")
         self.may_repeat = False
 
     def __len__(self) -> int:
@@ -83,7 +80,7 @@ class Recent:
 
     def price(self, events: int) -> float:
         """What asking costs, in microseconds or so."""
-        plain = 0.004 * events * len(self._keys) + 20
+        plain = 0.01 * events * len(self._keys) + 20
         return plain + len(self._odd) * min(2 * events, 30 + events // 10)
 
     def add(self, key: int, stated: Stated) -> None:
@@ -91,20 +88,22 @@ class Recent:
         self._stated[key] = stated
         plan = _plan(stated.outline)
         operands = stated.operands
-        if plan is None or not all(
-            -_EXACT < operands[each.place] < _EXACT for clause in plan for each in clause
-        ):
+        if plan is None or not all(-_EXACT < operand < _EXACT for operand in operands):
             self._odd.subscribe(key, stated.subscription())
             return
         start = len(self._keys)
         for clause in plan:
-            for attribute, bound, place in clause:
-                self._attribute.append(
-                    self._attributes.setdefault(attribute, len(self._attributes))
-                )
-                self._bound.append(bound)
-                self._operand.append(operands[place])
-            self._first.append(len(self._operand))
+            for attribute, lows, highs in clause:
+                column = self._attributes.setdefault(attribute, len(self._attributes))
+                lo, hi = -inf, inf
+                for place, is_open in lows:
+                    lo = max(lo, nextafter(operands[place], inf) if is_open else operands[place])
+                for place, is_open in highs:
+                    hi = min(hi, nextafter(operands[place], -inf) if is_open else operands[place])
+                self._attribute.append(column)
+                self._lo.append(lo)
+                self._hi.append(hi)
+            self._first.append(len(self._lo))
             self._keys.append(key)
         self._clauses[key] = range(start, len(self._keys))
         self.may_repeat |= len(plan) > 1
@@ -179,8 +178,8 @@ class Recent:
             np.frombuffer(self._keys, np.int32),
             np.frombuffer(self._first, np.int64),
             np.frombuffer(self._attribute, np.int32) if self._attribute else _NONE,
-            np.frombuffer(self._bound, np.int8) if self._bound else _NO_BOUNDS,
-            np.frombuffer(self._operand, np.float64) if self._operand else _NO_OPERANDS,
+            np.frombuffer(self._lo, np.float64) if self._lo else _NO_ENDS,
+            np.frombuffer(self._hi, np.float64) if self._hi else _NO_ENDS,
             values,
             states,
             self._absent == "passes",
@@ -208,26 +207,25 @@ class Recent:
 
 
 _NONE: Final = np.zeros(0, np.int32)
-_NO_BOUNDS: Final = np.zeros(0, np.int8)
-_NO_OPERANDS: Final = np.zeros(0)
+_NO_ENDS: Final = np.zeros(0)
 
 
 @lru_cache(maxsize=4_096)
-def _plan(outline: Outline) -> tuple[tuple[_Bound, ...], ...] | None:
-    """The bounds of each clause; ``None`` if there is anything but bounds on numbers."""
+def _plan(outline: Outline) -> tuple[tuple[_Range, ...], ...] | None:
+    """The ranges of each clause; ``None`` if there is anything but bounds on numbers."""
     place = 0
     clauses = []
     for slots in outline.clauses:
-        bounds: list[_Bound] = []
+        lows: dict[str, list[tuple[int, bool]]] = {}
+        highs: dict[str, list[tuple[int, bool]]] = {}
         for attribute, operator, operands in slots:
-            if not operands or not _NUMBERS.issuperset(operands):
+            if not operands or not _NUMBERS.issuperset(operands) or operator not in _FROM | _UP_TO:
                 return None
-            if operator is Operator.BETWEEN:
-                bounds += [_Bound(attribute, GE, place), _Bound(attribute, LE, place + 1)]
-            elif operator in _BOUNDS:
-                bounds.append(_Bound(attribute, _BOUNDS[operator], place))
-            else:
-                return None
+            mine = lows.setdefault(attribute, []), highs.setdefault(attribute, [])
+            if operator in _FROM:
+                mine[0].append((place, operator is Operator.GT))
+            if operator in _UP_TO:
+                mine[1].append((place + len(operands) - 1, operator is Operator.LT))
             place += len(operands)
-        clauses.append(tuple(bounds))
+        clauses.append(tuple(_Range(a, tuple(lows[a]), tuple(highs[a])) for a in lows))
     return tuple(clauses)
