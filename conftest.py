@@ -6,9 +6,12 @@ from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
 pages = Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()],
-    patterns=["README.md", "docs/**/*.md"],
+    patterns=["README.md", "docs/**/*.md", "docs/**/**/*.md"],  # a ** is one folder here
     excludes=["docs/how-to/match-dataframes.md", "docs/reference/spark.md", "docs/_build/**"],
 )
-docstrings = Sybil(parsers=[DocTestParser()], patterns=["src/predicast/**/*.py"])
+docstrings = Sybil(
+    parsers=[DocTestParser()],
+    patterns=["src/predicast/*.py", "src/predicast/**/*.py", "src/predicast/**/**/*.py"],
+)
 
 pytest_collect_file = (pages + docstrings).pytest()
