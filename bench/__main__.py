@@ -213,6 +213,34 @@ def differential(
         raise typer.Exit(1)
 
 
+@app.command()
+def parameters(
+    *,
+    subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,
+    window: Annotated[int, typer.Option(min=1, help="Changes in a window.")] = 2_000,
+    windows: Annotated[int, typer.Option(min=1, help="How many, alone and beside events.")] = 50,
+    seed: int = 0,
+    out: Out = Path("out/bench"),
+) -> None:
+    """How many changes of parameters a second, and what events notice of them."""
+    from bench.parameters import measure_parameters, parameters_table
+    from bench.progress import progress_bar
+
+    with progress_bar("windows and batches", total=3 * windows) as bar:
+        report = measure_parameters(
+            subscriptions=subscriptions,
+            window=window,
+            windows=windows,
+            seed=seed,
+            advance=bar.advance,
+        )
+    path = out / "parameters.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
+    Console().print(parameters_table(report))
+    print(f"written to {path}")
+
+
 def _document(measured: PapersReport, out: Path, docs: Path | None) -> None:
     from bench.documents import papers_in, verdict_table, write_documents
 

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,9 +35,6 @@ from predicast.templates import Template, Templates
 if TYPE_CHECKING:
     from predicast.language.parameters import Parametric
     from predicast.model import Value
-
-
-_NUMBERS: Final = frozenset({int, float})
 
 
 @dataclass(slots=True)
@@ -94,7 +90,11 @@ def read(operation: Operation) -> Read:
 
 def _check_parameters(parameters: object) -> None:
     """Refuse a change that is none, or whose parameters are no mapping."""
-    if parameters is not None and not isinstance(parameters, Mapping):
+    if (
+        parameters is not None
+        and type(parameters) is not dict
+        and not isinstance(parameters, Mapping)
+    ):
         shown = type(parameters).__name__
         raise ParameterError(f'parameters are given as {{"name": value}}, not as {shown}')
     if not parameters:
@@ -253,10 +253,12 @@ def _are_plain_numbers(template: Template, parameters: Mapping[str, Value]) -> b
     """
     if not parameters.keys() <= template.numbers:
         return False
-    values: Any = parameters.values()
-    if not _NUMBERS.issuperset(map(type, values)):
-        return False
-    return min(values) >= INT_MIN and max(values) <= INT_MAX and all(map(isfinite, values))
+    for value in parameters.values():
+        if type(value) is not float and type(value) is not int:
+            return False
+        if not INT_MIN <= value <= INT_MAX:  # nor is what is not finite
+            return False
+    return True
 
 
 def _with_parameters(

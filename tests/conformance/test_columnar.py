@@ -21,6 +21,7 @@ class InBlocks(InRows):
 
     name = "columnar-blocks"
     small = 0
+    few = 0
     layout = Layout(block=2, family=1, partition=1)
 
 

@@ -16,16 +16,19 @@ both afresh, which takes no more than looking up each code in a table: nothing i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from predicast.matching.columnar.axes import Axis, AxisName
 from predicast.matching.columnar.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.ranges import entries, firsts, firsts_of
 from predicast.model import Constraint
 
 Array = npt.NDArray[Any]
+
+STRUCK: Final = -1  # the key of a clause that nobody asks for any more
 
 
 class Other(NamedTuple):
@@ -60,6 +63,30 @@ class CodedTests(NamedTuple):
         plain[self.clause[np.diff(self.span_first) != 1]] = False
         plain[self.other_clause] = False
         return plain
+
+    def live(self) -> CodedTests:
+        """The same without the clauses that are struck out."""
+        clauses = np.flatnonzero(self.keys >= 0)
+        if len(clauses) == len(self):
+            return self
+        number = np.zeros(len(self), np.int32)
+        number[clauses] = np.arange(len(clauses))
+        tests = entries(firsts_of(self.clause, len(self)), clauses)
+        spans = entries(self.span_first, tests)
+        others = entries(firsts_of(self.other_clause, len(self)), clauses)
+        return CodedTests(
+            self.keys[clauses],
+            self.axes,
+            number[self.clause[tests]],
+            self.axis[tests],
+            firsts(np.diff(self.span_first)[tests]),
+            self.lo[spans],
+            self.hi[spans],
+            self.is_point[tests],
+            self.others,
+            number[self.other_clause[others]],
+            self.other[others],
+        )
 
 
 def merged(tables: Sequence[CodedTests]) -> CodedTests:

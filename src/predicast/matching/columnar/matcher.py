@@ -26,7 +26,7 @@ import numpy as np
 
 from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.coded_tests import CodedTests, merged
+from predicast.matching.columnar.coded_tests import STRUCK, CodedTests, merged
 from predicast.matching.columnar.from_alike import coded_alike
 from predicast.matching.columnar.merging import Merge
 from predicast.matching.columnar.recent import Recent
@@ -123,10 +123,11 @@ class Columnar(Matcher):
 
     def _drop(self, keys: Sequence[int]) -> None:
         """Forget the subscriptions under some keys."""
-        if self._waiting and keys:
-            self._settle_waiting()
         self._subscriptions -= len(keys)
         left = np.array([key for key in keys if not self._recent.drop(key)], np.int64)
+        for table in self._waiting if len(left) else ():
+            # A subscription of several clauses may be in several tables, but then in no segment.
+            table.keys[np.isin(table.keys, left)] = STRUCK
         for segment in reversed(self._segments):  # the latest are the likeliest to change again
             if not len(left):
                 return
@@ -250,7 +251,7 @@ class Columnar(Matcher):
 
     def _settle_waiting(self) -> None:
         """Make a segment of the tables that wait; with the smallest ones, if these are many."""
-        tables = [table for table in self._waiting if len(table)]
+        tables = [live for table in self._waiting if len(live := table.live())]
         self._waiting = []
         if not tables:
             return

@@ -8,7 +8,7 @@ import sys
 import pyarrow as pa
 import pytest
 
-from predicast import Engine
+from predicast import Change, Engine, Unsubscribe
 from predicast.matching.arrow import sorted_matches
 from predicast.matching.columnar import segment
 
@@ -148,3 +148,19 @@ def test_the_kernels_mean_the_same_uncompiled() -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout
+
+
+def test_what_waits_to_be_compiled_can_change() -> None:
+    """Two clauses of one outline wait in two tables; both must go."""
+    engine = Engine()
+    engine.subscribe_many((f"s{n}", f"x = {n} OR y > {n}") for n in range(600))
+    engine.apply([Change(f"s{n}", "x = -1 OR y > 10000") for n in range(0, 600, 2)])
+    engine.apply([Unsubscribe(f"s{n}") for n in range(1, 600, 4)])
+    assert engine.match({"x": 4, "y": 0}) == []
+    assert engine.match({"x": 0, "y": 8}) == ["s3", "s7"]
+    assert engine.match({"x": 3}) == ["s3"]
+    assert engine.match({"x": 5}) == []
+    assert len(engine.match({"x": -1})) == 300
+    engine._matcher.settle()
+    assert engine.match({"x": 0, "y": 8}) == ["s3", "s7"]
+    assert len(engine.match({"x": -1})) == 300
