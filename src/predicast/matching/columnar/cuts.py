@@ -155,8 +155,10 @@ class NumberCuts:
         ints, table, first, last = self._one
         if table is None:
             return bisect_right(ints, value)
-        code: int = table[min(max(value, first), last) - first]
-        return code
+        if first <= value <= last:
+            code: int = table[value - first]
+            return code
+        return 0 if value < first else len(ints)
 
     def code_cut(self, value: Number, side: int) -> int:
         """How many cuts are at or before a cut; side -1 means those at smaller values only."""

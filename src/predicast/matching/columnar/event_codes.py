@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -61,18 +60,19 @@ class EventCoder:
             places = self._places.setdefault(axis.name.attribute, _Places([], [], [], []))
             places.add(place, axis)
         lacking = [_lacking(axis, absent) for axis in axes]
-        self._low = array("i", [low for low, _, _ in lacking])
-        self._high = array("i", [high for _, high, _ in lacking])
-        self._is_wide = array("b", [wide for _, _, wide in lacking])
-        self._lacking = EventCodes(*self._rows(self._low, self._high, self._is_wide))
-
-    @staticmethod
-    def _rows(low: array[int], high: array[int], is_wide: array[int]) -> EventCodes:
-        return EventCodes(_row(low, np.int32), _row(high, np.int32), _row(is_wide, np.bool_))
+        self._lacking = EventCodes(
+            np.array([[low for low, _, _ in lacking]], np.int32),
+            np.array([[high for _, high, _ in lacking]], np.int32),
+            np.array([[wide for _, _, wide in lacking]], bool),
+        )
+        low, high, is_wide = self._lacking
+        self._one = EventCodes(low.copy(), high.copy(), is_wide.copy())
+        self._blank, self._writable = _flat(self._lacking), _flat(self._one)
 
     def of_event(self, event: Event) -> EventCodes:
-        """The codes of one event on all axes."""
-        low, high, is_wide = self._low[:], self._high[:], self._is_wide[:]
+        """The codes of one event on all axes; they hold until the next one is coded."""
+        low, high, is_wide = self._writable
+        low[:], high[:], is_wide[:] = self._blank
         for attribute, value in event.items():
             places = self._places.get(attribute)
             if places is None:
@@ -90,11 +90,11 @@ class EventCoder:
             for place, axis in places.all:
                 low[place], high[place] = value_code(axis, value)
                 is_wide[place] = isinstance(value, Interval) and not axis.name.is_flag()
-        return self._rows(low, high, is_wide)
+        return self._one
 
     def of_batch(self, columns: Columns) -> EventCodes:
         """The codes of a batch on all axes."""
-        shape = (len(columns), len(self._low))
+        shape = (len(columns), self._lacking.low.shape[1])
         low, high = np.empty(shape, np.int32), np.empty(shape, np.int32)
         is_wide = np.empty(shape, bool)
         low[:], high[:], is_wide[:] = self._lacking
@@ -108,10 +108,10 @@ class EventCoder:
         return EventCodes(low, high, is_wide)
 
 
-def _row(values: array[int], dtype: type[np.generic]) -> npt.NDArray[Any]:
-    if not values:  # an empty array has no buffer to look at
-        return np.zeros((1, 0), dtype)
-    return np.frombuffer(values, dtype).reshape(1, -1)
+def _flat(codes: EventCodes) -> tuple[memoryview, memoryview, memoryview]:
+    """One event's codes as Python reads and writes them fastest."""
+    low, high, is_wide = (memoryview(each[0]) for each in codes)
+    return low, high, is_wide
 
 
 def _lacking(axis: Axis, absent: Absent) -> tuple[int, int, bool]:
