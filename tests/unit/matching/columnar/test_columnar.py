@@ -4,6 +4,7 @@ import os
 import random
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -164,3 +165,14 @@ def test_what_waits_to_be_compiled_can_change() -> None:
     engine._matcher.settle()
     assert engine.match({"x": 0, "y": 8}) == ["s3", "s7"]
     assert len(engine.match({"x": -1})) == 300
+
+
+def test_all_kernels_can_be_compiled_beforehand(tmp_path: Path) -> None:
+    """A process that comes after finds everything it needs."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    warm_up = [sys.executable, "-m", "predicast.matching.columnar"]
+    subprocess.run(warm_up, env=environment, check=True)
+    kept = {path.name for path in tmp_path.rglob("*.nbc")}
+    assert any("match_events" in name for name in kept)
+    subprocess.run(warm_up, env=environment, check=True)
+    assert {path.name for path in tmp_path.rglob("*.nbc")} == kept
