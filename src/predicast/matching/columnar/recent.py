@@ -33,8 +33,8 @@ from predicast.matching.columnar.from_bounds import coded_subscriptions
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.matching.columns import Columns
 from predicast.matching.parts import Floats, Integers, Intervals
-from predicast.model import Absent, Event, Interval, Operator
-from predicast.model.alike import Gathering
+from predicast.model import Absent, Event, Interval, Operator, Subscription
+from predicast.model.alike import Alike
 from predicast.model.outline import OperandType, Outline, Stated
 
 FEW_ALIKE: Final = 8  # subscriptions of one outline that are compiled one by one
@@ -190,16 +190,17 @@ class Recent:
 
     def tables(self) -> list[CodedTests]:
         """All of it, compiled; then there is nothing left."""
-        gathering = Gathering()
+        by_outline: dict[Outline, list[int]] = {}
         for key, stated in self._stated.items():
-            gathering.add(key, *stated)
+            by_outline.setdefault(stated.outline, []).append(key)
         tables: list[CodedTests] = []
-        few = []
-        for keys, alike in gathering.groups():
+        few: list[tuple[int, Subscription]] = []
+        for outline, keys in by_outline.items():
             if len(keys) > FEW_ALIKE:
-                tables += coded_alike(keys, alike, self._absent)
+                alike = Alike.of(outline, [self._stated[key].operands for key in keys])
+                tables += coded_alike(np.array(keys, np.int64), alike, self._absent)
             else:
-                few += list(zip(keys.tolist(), alike.subscriptions(), strict=True))
+                few += [(key, self._stated[key].subscription()) for key in keys]
         if few:
             tables += coded_subscriptions(few, self._absent)
         self._clear()
