@@ -133,6 +133,9 @@ def matchers(
     rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     seed: Annotated[int, typer.Option(help="0 is the workload that the figures show.")] = 0,
     again: Annotated[bool, typer.Option(help="Draw what was measured before.")] = False,
+    keep: Annotated[
+        bool, typer.Option(help="Keep what was measured before of other workloads.")
+    ] = False,
     out: Out = Path("out/bench"),
     docs: Docs = None,
 ) -> None:
@@ -161,6 +164,7 @@ def matchers(
                 preset,
                 effort,
                 seed=seed,
+                before=MatchersReport.read(path) if keep else None,
                 progress=bar.step,
                 keep=lambda report: report.write(path),
             )

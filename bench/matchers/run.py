@@ -39,16 +39,21 @@ def run(
     effort: Effort,
     *,
     seed: int = 0,
+    before: MatchersReport | None = None,
     progress: Callable[[str], None] = lambda _: None,
     keep: Callable[[MatchersReport], None] = lambda _: None,
     ours: str = OURS,
 ) -> MatchersReport:
     """Measure; ``keep`` is called with what there is whenever there is more.
 
+    What was measured ``before`` stays, but for the workloads that are measured now.
+
     The quick ones come first: what they measure suffers most from a process that already holds
     millions of subscriptions' leftovers.
     """
-    report = MatchersReport(this_machine(), versions(), size, seed, effort.rounds)
+    report = before or MatchersReport(this_machine(), versions(), size, seed, effort.rounds)
+    names = {family.name for family in chosen_families(workloads)}
+    report.families = [each for each in report.families if each.name not in names]
     if "single" in workloads:
         progress("single events")
         (subscriptions,) = SINGLE[size].subscriptions

@@ -8,8 +8,8 @@ outline do not help. Their constraints are then gathered into one long table::
     bound      >=     <      =      <=     = 'IBM'
 
 and sorted by clause and attribute, which brings the bounds that belong together side by side.
-Comparisons, equalities and betweens of numbers, and equalities of strings; any other clause is
-compiled by itself (``from_clauses.py``).
+Comparisons, equalities and betweens of numbers, comparisons and equalities of strings, equalities
+of booleans; any other clause is compiled by itself (``from_clauses.py``).
 """
 
 from __future__ import annotations
@@ -93,7 +93,11 @@ class _Gathered:
         self._value: list[int | float] = []
         self._text_clause: list[int] = []
         self._text_attribute: list[int] = []
+        self._text_bound: list[int] = []
         self._text: list[str] = []
+        self._truth_clause: list[int] = []
+        self._truth_attribute: list[int] = []
+        self._truth: list[bool] = []
 
     def add(self, key: int, clause: Clause) -> bool:
         """Take a clause, if it is of the plain kind."""
@@ -108,7 +112,12 @@ class _Gathered:
             if isinstance(operand, str):
                 self._text_clause.append(number)
                 self._text_attribute.append(attribute)
+                self._text_bound.append(_BOUNDS[constraint.operator])
                 self._text.append(operand)
+            elif isinstance(operand, bool):
+                self._truth_clause.append(number)
+                self._truth_attribute.append(attribute)
+                self._truth.append(operand)
             elif isinstance(operand, tuple):
                 self._put(number, attribute, _GE, operand[0])  # type: ignore[arg-type]
                 self._put(number, attribute, _LE, operand[1])  # type: ignore[arg-type]
@@ -132,6 +141,7 @@ class _Gathered:
         tests: list[_Tests] = []
         contradictory = self._add_numbers(names, place, axes, tests)
         self._add_texts(names, place, axes, tests)
+        self._add_truths(names, place, axes, tests)
         dropped = np.zeros(len(self._keys), bool)
         dropped[contradictory] = True
         return _table(self._keys, axes, tests, ~dropped), [
@@ -215,12 +225,52 @@ class _Gathered:
         clause = np.array(self._text_clause, np.int64)
         for name in np.unique(attribute).tolist():
             here = np.flatnonzero(attribute == name)
-            words = [self._text[index] for index in here.tolist()]
-            lower_cuts, lo = TextCuts.rank(words)
-            upper_cuts, hi = TextCuts.rank([word + "\0" for word in words])
+            words = [(self._text_bound[index], self._text[index]) for index in here.tolist()]
+            lower_cuts, lo = _rank_words([_from_word(*each) for each in words])
+            upper_cuts, hi = _rank_words([_up_to_word(*each) for each in words])
+            hi[hi < 0] = len(upper_cuts)
+            points = np.array([bound == _EQ for bound, _ in words], bool)
+            tests.append(_Tests(clause[here], np.full(len(here), len(axes)), lo + 1, hi, points))
+            axes.append(Axis(AxisName(names[name], Scale.STRING), lower_cuts, upper_cuts))
+
+    def _add_truths(
+        self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
+    ) -> None:
+        if not self._truth:
+            return
+        attribute = place[np.array(self._truth_attribute, np.int64)]
+        clause = np.array(self._truth_clause, np.int64)
+        value = np.array(self._truth, np.int64)
+        for name in np.unique(attribute).tolist():
+            here = np.flatnonzero(attribute == name)
+            rest, side = np.zeros(len(here)), np.zeros(len(here), np.int8)
+            lower_cuts, lo = NumberCuts.rank(value[here], rest, side)
+            upper_cuts, hi = NumberCuts.rank(value[here] + 1, rest, side)
             ones = np.ones(len(here), bool)
             tests.append(_Tests(clause[here], np.full(len(here), len(axes)), lo + 1, hi, ones))
-            axes.append(Axis(AxisName(names[name], Scale.STRING), lower_cuts, upper_cuts))
+            axes.append(Axis(AxisName(names[name], Scale.BOOLEAN), lower_cuts, upper_cuts))
+
+
+def _from_word(bound: int, word: str) -> str | None:
+    """The first string that a bound allows; ``None``: any."""
+    if bound in {_EQ, _GE}:
+        return word
+    return word + "\0" if bound == _GT else None
+
+
+def _up_to_word(bound: int, word: str) -> str | None:
+    """The first string after those that a bound allows; ``None``: there is none."""
+    if bound in {_EQ, _LE}:
+        return word + "\0"
+    return word if bound == _LT else None
+
+
+def _rank_words(words: list[str | None]) -> tuple[TextCuts, Array]:
+    """The cuts before these strings, and where each is among them; -1 where there is none."""
+    cuts, ranked = TextCuts.rank([word for word in words if word is not None])
+    position = np.full(len(words), -1, np.int32)
+    position[np.array([word is not None for word in words], bool)] = ranked
+    return cuts, position
 
 
 def _none() -> Array:
@@ -228,7 +278,7 @@ def _none() -> Array:
 
 
 def _is_plain(constraints: Sequence[Constraint]) -> bool:
-    texts = 0
+    others = 0
     for constraint in constraints:
         operand: Any = constraint.operand
         if constraint.kind is Kind.NUMBER:
@@ -240,13 +290,15 @@ def _is_plain(constraints: Sequence[Constraint]) -> bool:
                 return False
             if not all(-_EXACT < value < _EXACT for value in values):
                 return False
-        elif constraint.kind is Kind.STRING and constraint.operator is Operator.EQ:
-            texts += 1
+        elif (constraint.kind is Kind.STRING and constraint.operator in _BOUNDS) or (
+            constraint.kind is Kind.BOOLEAN and constraint.operator is Operator.EQ
+        ):
+            others += 1
         else:
             return False
-    if not texts:
+    if not others:
         return True
-    # A string beside anything else on the same attribute leaves a point or nothing.
+    # Anything beside them on the same attribute is for others to work out.
     return len({constraint.attribute for constraint in constraints}) == len(constraints)
 
 
