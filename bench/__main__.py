@@ -132,6 +132,9 @@ def matchers(
     preset: Annotated[Size, typer.Option(help="Two minutes, or all the sizes.")] = Size.SMALL,
     rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     seed: Annotated[int, typer.Option(help="0 is the workload that the figures show.")] = 0,
+    load_limit: Annotated[
+        float | None, typer.Option(min=0, help="Seconds that loading a rival may take.")
+    ] = None,
     again: Annotated[bool, typer.Option(help="Draw what was measured before.")] = False,
     keep: Annotated[
         bool, typer.Option(help="Keep what was measured before of other workloads.")
@@ -157,7 +160,12 @@ def matchers(
     if again:
         measured = MatchersReport.read(path)
     else:
-        effort = replace(EFFORT[preset], rounds=rounds or EFFORT[preset].rounds)
+        usual = EFFORT[preset]
+        effort = replace(
+            usual,
+            rounds=rounds or usual.rounds,
+            load_limit_s=usual.load_limit_s if load_limit is None else load_limit,
+        )
         with progress_bar("preparing", total=steps(chosen, preset)) as bar:
             measured = run(
                 chosen,
