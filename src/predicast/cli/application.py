@@ -26,6 +26,7 @@ from predicast.__about__ import __version__
 from predicast.cli.demo import demo
 from predicast.cli.doctor import doctor
 from predicast.cli.explain import explain
+from predicast.cli.interrupts import interrupts_noted
 from predicast.cli.match import match
 from predicast.cli.terminal import print_error
 from predicast.errors import PredicastError
@@ -40,7 +41,8 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            result = super().invoke(ctx)
+            with interrupts_noted():
+                result = super().invoke(ctx)
             sys.stdout.flush()  # here, where a closed pipe is handled, not while Python shuts down
         except PredicastError as error:
             print_error(error.message)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from predicast.cli.interrupts import stop_if_interrupted
 from predicast.cli.options import (
     Absence,
     Absent,
@@ -203,6 +204,7 @@ def _match_all(engine: Engine, reader: Reader, results: Results, *, quiet: bool)
     try:
         with progress("Matching events", size and size * reader.passes(), quiet=quiet) as report:
             for matches in reader.matches(engine, report, notes.append):
+                stop_if_interrupted()
                 results.add(matches)
     finally:
         for note in notes:  # not before: they would spoil the bar

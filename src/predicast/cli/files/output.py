@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from predicast.cli.interrupts import stop_if_interrupted
+
 
 @contextlib.contextmanager
 def result_stream(path: str | None) -> Iterator[BinaryIO]:
@@ -46,6 +48,7 @@ def _new_file(target: Path) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        stop_if_interrupted()
         draft.replace(target)
     except BaseException:
         draft.unlink(missing_ok=True)
