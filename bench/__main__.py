@@ -135,6 +135,9 @@ def matchers(
     load_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds that loading a rival may take.")
     ] = None,
+    largest: Annotated[
+        int | None, typer.Option(min=1, help="Leave out points of more subscriptions.")
+    ] = None,
     again: Annotated[bool, typer.Option(help="Draw what was measured before.")] = False,
     keep: Annotated[
         bool, typer.Option(help="Keep what was measured before of other workloads.")
@@ -165,6 +168,7 @@ def matchers(
             usual,
             rounds=rounds or usual.rounds,
             load_limit_s=usual.load_limit_s if load_limit is None else load_limit,
+            largest=largest,
         )
         with progress_bar("preparing", total=steps(chosen, preset)) as bar:
             measured = run(

@@ -23,6 +23,12 @@ class Sizes:
     subscriptions: tuple[int, ...]
     events: int
 
+    def up_to(self, largest: int | None) -> Sizes:
+        """The points of at most so many subscriptions."""
+        if largest is None:
+            return self
+        return Sizes(tuple(n for n in self.subscriptions if n <= largest), self.events)
+
 
 @dataclass(frozen=True, slots=True)
 class Family:

@@ -348,7 +348,7 @@ def _draw_pauses(axes: Axes, churn: ChurnResult) -> None:
         axes.plot(places, [of(place) for place in places], color=look.colour, marker=look.marker)
     axes.axhline(PAUSE_MS, color="#8a8a8a", linewidth=1, linestyle="--")
     axes.annotate(
-        f"the goal: at most {PAUSE_MS} ms", (0, PAUSE_MS), xytext=(-8, 3), fontsize=LABEL_SIZE,
+        f"the goal: at most {PAUSE_MS} ms", (1, PAUSE_MS), xytext=(8, 3), fontsize=LABEL_SIZE,
         textcoords="offset points", color="#6b6b6b",
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
     )  # fmt: skip

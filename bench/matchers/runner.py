@@ -47,6 +47,7 @@ class Effort:
     rounds: int
     round_budget_s: float  # of a rival other than ours and the yardstick
     load_limit_s: float
+    largest: int | None = None  # subscriptions; points beyond it are left out
 
 
 EFFORT: Final = {
@@ -81,7 +82,7 @@ def measure_family(
     Whatever ``ours`` is, a test's stand-in, the results call it by the production matcher's name.
     """
     result = FamilyResult(family.name, family.workload, family.title, [])
-    sizes = family.sizes[size]
+    sizes = family.sizes[size].up_to(effort.largest)
     for subscriptions in sizes.subscriptions:
         progress(f"{family.name}: {subscriptions:,}")
         workload = family.make(subscriptions, sizes.events, seed)
