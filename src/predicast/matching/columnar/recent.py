@@ -27,7 +27,7 @@ import numpy as np
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import _recent_kernels
 from predicast.matching.columnar._recent_kernels import LACKING, NUMBER, OTHER
-from predicast.matching.columnar.coded_tests import Array, CodedTests
+from predicast.matching.columnar.coded_tests import STRUCK, Array, CodedTests
 from predicast.matching.columnar.from_alike import coded_alike
 from predicast.matching.columnar.from_bounds import coded_subscriptions
 from predicast.matching.columnar.runs import Runs, with_starts
@@ -39,6 +39,7 @@ from predicast.model.outline import OperandType, Outline, Stated
 
 FEW_ALIKE: Final = 8  # subscriptions of one outline that are compiled one by one
 _EXACT: Final = 2**53
+_ROOM: Final = 1 << 10  # clauses that may be gone before the table is made anew
 _FROM: Final = frozenset({Operator.EQ, Operator.GE, Operator.GT, Operator.BETWEEN})
 _UP_TO: Final = frozenset({Operator.EQ, Operator.LE, Operator.LT, Operator.BETWEEN})
 _NUMBERS: Final = frozenset({OperandType.INTEGER, OperandType.FLOAT})
@@ -64,6 +65,7 @@ class Recent:
         self._odd = BruteForce(absent=self._absent)
         self._clauses: dict[int, range] = {}  # of the plain ones
         self._attributes: dict[str, int] = {}
+        self._live = 0  # clauses in the table that are not gone
         self._keys = array("i")
         self._first = array("q", [0])
         self._attribute = array("i")
@@ -85,6 +87,11 @@ class Recent:
 
     def add(self, key: int, stated: Stated) -> None:
         """Hold one more."""
+        if len(self._keys) > _ROOM + 2 * self._live:  # what changes again and again leaves gaps
+            held = self._stated
+            self._clear()
+            for other, its in held.items():
+                self.add(other, its)
         self._stated[key] = stated
         plan = _plan(stated.outline)
         operands = stated.operands
@@ -106,6 +113,7 @@ class Recent:
             self._first.append(len(self._lo))
             self._keys.append(key)
         self._clauses[key] = range(start, len(self._keys))
+        self._live += len(plan)
         self.may_repeat |= len(plan) > 1
 
     def drop(self, key: int) -> bool:
@@ -116,8 +124,9 @@ class Recent:
         if clauses is None:
             self._odd.unsubscribe(key)
         else:
+            self._live -= len(clauses)
             for clause in clauses:
-                self._keys[clause] = -1
+                self._keys[clause] = STRUCK
         if not self._stated:
             self._clear()
         return True

@@ -11,7 +11,7 @@ import pytest
 
 from predicast import Change, Engine, Unsubscribe
 from predicast.matching.arrow import sorted_matches
-from predicast.matching.columnar import segment
+from predicast.matching.columnar import Columnar, segment
 
 
 def expression(random_: random.Random) -> str:
@@ -165,6 +165,19 @@ def test_what_waits_to_be_compiled_can_change() -> None:
     engine._matcher.settle()
     assert engine.match({"x": 0, "y": 8}) == ["s3", "s7"]
     assert len(engine.match({"x": -1})) == 300
+
+
+def test_what_changes_without_an_event_in_between_takes_no_more_room() -> None:
+    engine = Engine()
+    engine.subscribe("x > 5 OR y < 3", id="kept")
+    engine.subscribe("x > :a", id="moving", parameters={"a": 0})
+    for number in range(5_000):
+        engine.change("moving", parameters={"a": number})
+    matcher = engine._matcher
+    assert isinstance(matcher, Columnar)
+    assert len(matcher._recent._keys) < 2_000
+    assert engine.match({"x": 4_999.5}) == ["kept", "moving"]
+    assert engine.match({"x": 4_999}) == ["kept"]
 
 
 def test_all_kernels_can_be_compiled_beforehand() -> None:
