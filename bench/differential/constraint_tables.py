@@ -8,22 +8,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from predicast.language.arrow_form import SCHEMA
 from predicast.model import Clause, Constraint, LikePattern, Operator, Subscription
 from predicast.model.operators import SET
 
-_SCHEMA: Final = pa.schema(
-    [
-        ("id", pa.string()),
-        ("clause", pa.int64()),
-        ("attribute", pa.string()),
-        ("operator", pa.string()),
-        ("int_value", pa.int64()),
-        ("float_value", pa.float64()),
-        ("string_value", pa.string()),
-        ("bool_value", pa.bool_()),
-        ("timestamp_value", pa.timestamp("us", "UTC")),
-    ]
-)
 _COLUMN: Final[Mapping[type, str]] = {
     int: "int_value",
     float: "float_value",
@@ -59,7 +47,7 @@ def table_of(subscriptions: Mapping[str, Subscription]) -> pa.Table:
         for number, clause in enumerate(subscription.clauses)
         for row in _clause_rows(clause)
     ]
-    return pa.Table.from_pylist(rows, _SCHEMA)
+    return pa.Table.from_pylist(rows, SCHEMA)
 
 
 def _clause_rows(clause: Clause) -> Iterator[dict[str, Any]]:

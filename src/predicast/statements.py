@@ -64,7 +64,7 @@ class _Chunk:
         return int(np.searchsorted(self.keys, self.keys.dtype.type(key)))
 
     def stated(self, key: int) -> Stated:
-        return Stated(self.alike.outline, self.alike.operands(self.row(key)))
+        return self.alike.stated(self.row(key))
 
     def overwrite(self, rows: np.ndarray, alike: Alike, which: np.ndarray) -> None:
         in_place = not self.is_shared
@@ -184,9 +184,7 @@ class Statements:
 
         Where a subscription keeps its outline, only its operands are written.
         """
-        home = np.zeros(len(keys), np.int64)
-        known = keys < len(self._home)
-        home[known] = self._home[keys[known]]
+        home = self._homes(keys)
         rest = np.ones(len(keys), bool)
         for number in np.unique(home).tolist():
             chunk = self._chunks.get(number)
@@ -206,9 +204,7 @@ class Statements:
 
     def operands(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, Alike]]:
         """What subscriptions with these keys state: positions among the keys, and a group each."""
-        home = np.zeros(len(keys), np.int64)
-        known = keys < len(self._home)
-        home[known] = self._home[keys[known]]
+        home = self._homes(keys)
         for number in np.unique(home).tolist():
             here = np.flatnonzero(home == number)
             chunk = self._chunks.get(number)
@@ -260,6 +256,13 @@ class Statements:
     def _chunk_of(self, key: int) -> tuple[int, _Chunk]:
         number = int(self._home[key]) if key < len(self._home) else 0
         return number, self._chunks[number]  # there is no chunk 0: an unknown key is a KeyError
+
+    def _homes(self, keys: np.ndarray) -> np.ndarray:
+        """The chunks that some keys are at home in, 0 for none."""
+        home = np.zeros(len(keys), np.int64)
+        known = keys < len(self._home)
+        home[known] = self._home[keys[known]]
+        return home
 
     def _forget(self, key: int) -> frozenset[str]:
         """Take a subscription out; the names of its attributes."""

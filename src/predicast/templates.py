@@ -187,7 +187,7 @@ class _Unread:
         try:
             template = self._template(code, outline, written)
             stated = self._statements.stated(key)
-            fits = Stated(*template.parametric.fill(template.current(stated))) == stated
+            fits = template.parametric.fill(template.current(stated)) == stated
         except (PredicastError, IndexError) as error:  # places that the outline does not have
             raise _damaged(self._texts[code]) from error
         if not fits:

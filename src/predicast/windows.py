@@ -204,7 +204,7 @@ class Window:
             raise EngineError(f"the subscription {id!r} has no parameters; change its expression")
         before = state.stated or self._statements.stated(state.key)  # type: ignore[arg-type]
         values = {**template.current(before), **parameters}
-        state.stated = Stated(*template.parametric.fill(values))
+        state.stated = template.parametric.fill(values)
         state.template = Template.of(template.parametric, state.stated.outline, values)
         state.keeps_template = False
 
@@ -243,7 +243,7 @@ def _check_id(operation: Operation, ids: Ids) -> None:
 
 def _filled(move: Move, before: Stated) -> Stated:
     parametric = move.template.parametric
-    return Stated(*parametric.fill({**move.template.current(before), **move.parameters}))
+    return parametric.fill({**move.template.current(before), **move.parameters})
 
 
 def _are_plain_numbers(template: Template, parameters: Mapping[str, Value]) -> bool:

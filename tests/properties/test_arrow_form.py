@@ -10,25 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from predicast.errors import InvalidConstraintError, ModelError
-from predicast.language.arrow_form import alike_from_arrow
+from predicast.language.arrow_form import SCHEMA, alike_from_arrow
 from predicast.model import Operator, Subscription
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX
 from predicast.testing.strategies import floats, integers, regexes, strings, timestamps
 from tests.properties.arrow_twin import subscriptions_from_arrow
 
-SCHEMA = pa.schema(
-    [
-        ("id", pa.string()),
-        ("clause", pa.int32()),
-        ("attribute", pa.string()),
-        ("operator", pa.string()),
-        ("int_value", pa.int64()),
-        ("float_value", pa.float64()),
-        ("string_value", pa.string()),
-        ("bool_value", pa.bool_()),
-        ("timestamp_value", pa.timestamp("us", tz="UTC")),
-    ]
-)
 WORDS = [operator.value for operator in Operator if operator not in RANGE]
 COLUMNS: dict[str, st.SearchStrategy[Any]] = {
     "int_value": st.integers(0, 2) | integers(),

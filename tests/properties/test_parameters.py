@@ -15,10 +15,10 @@ from predicast.errors import (
     PredicastError,
 )
 from predicast.language import has_parameters, parametric, parse_where, to_where
-from predicast.language.parameters import Filled
 from predicast.model import And, Constraint, Expression, Leaf, LikePattern, Not, Subscription
 from predicast.model.constraint import canonical_value, trusted_constraint
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.outline import Stated
 from predicast.model.values import kind_of, quote, show
 from predicast.testing import strategies as some
 
@@ -109,7 +109,7 @@ def written(draw: st.DrawFn) -> Written:
     return made
 
 
-def merged(filled: Filled) -> Subscription:
+def merged(filled: Stated) -> Subscription:
     return Subscription.of(filled.outline.subscription(filled.operands).clauses)
 
 

@@ -10,23 +10,10 @@ from hypothesis import strategies as st
 
 from predicast import Engine
 from predicast.errors import UnsupportedByMatcherError
-from predicast.matching import matcher_names, register_matcher
-from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.matcher import Columnar
+from predicast.matching import matcher_names
 from predicast.model import Event, Subscription
 from predicast.testing.strategies import events, events_near, strings, subscriptions
-
-
-class _InBlocks(Columnar):
-    """Compiles at once, into blocks of two clauses."""
-
-    name = "stored-blocks"
-    patience = 0
-    small = 0
-    layout = Layout(block=2, family=1, partition=1)
-
-
-register_matcher(_InBlocks.name, _InBlocks)
+from tests.columnar_shapes import InBlocks
 
 State = list[tuple[str, Subscription, str | None]]
 
@@ -74,7 +61,7 @@ def work_on(draw: Any, engines: list[Engine], given_: list[Subscription], name: 
                 engine.change(id, change)
 
 
-@pytest.mark.parametrize("matcher", ["brute-force", "columnar", "stored-blocks"])
+@pytest.mark.parametrize("matcher", ["brute-force", "columnar", InBlocks.name])
 @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_loaded_engine_is_the_same(matcher: str, data: st.DataObject, tmp_path: Path) -> None:

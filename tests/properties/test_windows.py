@@ -25,33 +25,13 @@ from hypothesis.stateful import (
 
 from predicast import Engine
 from predicast.errors import PredicastError
-from predicast.matching import make_matcher, matcher_names, register_matcher
-from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.matcher import Columnar
+from predicast.matching import make_matcher, matcher_names
 from predicast.model import Absent, Event, Interval
 from predicast.model.outline import outlined
 from predicast.operations import Change, Operation, Subscribe, Unsubscribe
 from predicast.testing.strategies import subscriptions
+from tests.columnar_shapes import InBlocks, InRows
 from tests.properties.windows_twin import Twin
-
-
-class InRows(Columnar):
-    """Every subscription is compiled before the next event."""
-
-    name = "windows-rows"
-    patience = 0
-
-
-class InBlocks(InRows):
-    """Blocks of two clauses; segments are merged all the time, beside the matching."""
-
-    name = "windows-blocks"
-    small = 0
-    layout = Layout(block=2, family=1, partition=1)
-
-
-register_matcher(InRows.name, InRows)
-register_matcher(InBlocks.name, InBlocks)
 
 ODD = [InRows.name, InBlocks.name]
 OWN = [

@@ -19,6 +19,7 @@ from predicast.errors import (
     InvalidOptionError,
     UnsupportedByMatcherError,
 )
+from predicast.language.arrow_form import SCHEMA
 from predicast.matching import matcher_names
 from predicast.matching.arrow import matches_table, sorted_matches
 from predicast.matching.brute_force import BruteForce
@@ -45,18 +46,7 @@ def rows(pairs: list[tuple[str, str]]) -> pa.Table:
         number = {"attribute": "price", "operator": "<", "int_value": int(words[2])}
         string = {"attribute": "symbol", "operator": "=", "string_value": words[6].strip("'")}
         made += [{"id": id, "clause": 0, **number}, {"id": id, "clause": 0, **string}]
-    schema = pa.schema(
-        [
-            ("id", pa.string()),
-            ("clause", pa.int32()),
-            ("attribute", pa.string()),
-            ("operator", pa.string()),
-            ("int_value", pa.int64()),
-            ("float_value", pa.float64()),
-            ("string_value", pa.string()),
-            ("bool_value", pa.bool_()),
-        ]
-    )
+    schema = SCHEMA.remove(SCHEMA.get_field_index("timestamp_value"))  # it may be left out
     return pa.Table.from_pylist(made, schema)
 
 

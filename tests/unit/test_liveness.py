@@ -14,24 +14,11 @@ from typing import Any
 import pytest
 
 from predicast import Change, Engine, Subscribe, Unsubscribe
-from predicast.matching import matcher_names, register_matcher
-from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.matcher import Columnar
+from predicast.matching import matcher_names
 from predicast.operations import Operation
+from tests.columnar_shapes import InBlocks
 
 TEXT = "version <= :v AND kind = 'live'"
-
-
-class Merging(Columnar):
-    """Compiles at every event, and merges all the time."""
-
-    name = "liveness-merging"
-    patience = 0
-    small = 0
-    layout = Layout(block=2, family=1, partition=1)
-
-
-register_matcher(Merging.name, Merging)
 
 
 def by_parameters(ids: list[str], version: int) -> list[Operation]:
@@ -171,7 +158,7 @@ class Traffic:
             each.join(60)
 
 
-@pytest.mark.parametrize("name", ["columnar", Merging.name, "brute-force", "poset"])
+@pytest.mark.parametrize("name", ["columnar", InBlocks.name, "brute-force", "poset"])
 def test_what_is_in_force_is_seen_by_every_thread(name: str) -> None:
     writers = dict(zip(("p", "e", "l", "d"), WAYS, strict=True))
     rounds = 150
@@ -184,7 +171,7 @@ def test_what_is_in_force_is_seen_by_every_thread(name: str) -> None:
     assert traffic.failures == []
     assert traffic.in_force == dict.fromkeys(writers, rounds)
     assert traffic.looks > 10, "hardly anybody looked"
-    if name == Merging.name:
+    if name == InBlocks.name:
         assert engine.statistics()["merged"], "nothing was merged meanwhile"
     everyone = sorted(id for writer in writers for id in traffic.ids(writer))
     assert engine.match({"version": rounds, "kind": "live"}) == everyone

@@ -51,6 +51,19 @@ from predicast.language.arrow_sets import gather_sets
 from predicast.model.alike import Alike, grouped, narrowed
 from predicast.model.outline import OperandType, Outline, Slot, outline_of
 
+SCHEMA: Final = pa.schema(
+    [
+        ("id", pa.string()),
+        ("clause", pa.int64()),
+        ("attribute", pa.string()),
+        ("operator", pa.string()),
+        ("int_value", pa.int64()),
+        ("float_value", pa.float64()),
+        ("string_value", pa.string()),
+        ("bool_value", pa.bool_()),
+        ("timestamp_value", pa.timestamp("us", "UTC")),
+    ]
+)
 _REQUIRED: Final = ("id", "clause", "attribute", "operator", *VALUES[:4])
 _FEW_SLOTS: Final = 1 << 16  # codes for which a table of all of them is cheap
 

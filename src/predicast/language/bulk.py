@@ -52,7 +52,7 @@ def stated_by(
         from predicast.language.parameters import parametric
 
         template = parametric(expression)
-        return Stated(*template.fill(parameters)), template
+        return template.fill(parameters), template
     if isinstance(expression, str):
-        return Stated(*outlined_where(expression)), None
+        return outlined_where(expression), None
     return outlined(to_subscription(expression)), None

@@ -29,7 +29,7 @@ from functools import lru_cache
 from math import isfinite
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from predicast.errors import (
     MissingParameterError,
@@ -45,7 +45,7 @@ from predicast.language.where.position import missing
 from predicast.language.where.template import ConstraintTemplate
 from predicast.model import Kind, Leaf, Not, Value
 from predicast.model.expression import Node, normalised
-from predicast.model.outline import OPERAND_TYPES, Outline, outline_of
+from predicast.model.outline import OPERAND_TYPES, Outline, Stated, outline_of
 from predicast.model.values import canonical_number, checked
 
 MAX_TEXTS: Final = 1_024  # that are remembered; a handful in practice
@@ -54,13 +54,6 @@ _MAX_OUTLINES: Final = 256  # of one text that are remembered; the bound is for 
 _COLON_NAME: Final = re.compile(r":[A-Za-z_]")
 _HARD_TO_SCAN: Final = re.compile(r"\\|--|/\*|\{#")  # escapes and comments
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
-
-
-class Filled(NamedTuple):
-    """A subscription as its outline and operands."""
-
-    outline: Outline
-    operands: tuple[Any, ...]
 
 
 class Parametric:
@@ -109,7 +102,7 @@ class Parametric:
         }
         self._outlines: dict[tuple[type, ...], Outline] = {}
 
-    def fill(self, values: Mapping[str, Any]) -> Filled:
+    def fill(self, values: Mapping[str, Any]) -> Stated:
         """The subscription with these values, or a ``ParameterError`` that says what is wrong."""
         given = self._given(values)
         layout = self._layout
@@ -129,7 +122,7 @@ class Parametric:
             outline = self._outlined(laid_out)
             if len(self._outlines) < _MAX_OUTLINES:
                 self._outlines[types] = outline
-        return Filled(outline, self._operands(laid_out))
+        return Stated(outline, self._operands(laid_out))
 
     def changed(self, outline: Outline, values: Mapping[str, Any]) -> dict[int, Value] | None:
         """What to write at which places of a filling with this outline, for some new values.

@@ -38,6 +38,12 @@ class Pairs(NamedTuple):
             found[event].append(key)
         return found
 
+    def counts(self, events: int) -> np.ndarray:
+        """How many there are of each of that many events."""
+        import numpy as np
+
+        return np.bincount(self.events, minlength=events).astype(np.int64, copy=False)
+
     def at_most(self, limit: int | None) -> Pairs:
         """The same with at most that many matches per event; the pairs ascend by event."""
         import numpy as np
@@ -194,7 +200,4 @@ class Matcher(ABC):
 
     def count_columns(self, columns: Columns, limit: int | None = None) -> np.ndarray:
         """How many subscriptions each event of a batch matches, counting up to the limit."""
-        import numpy as np
-
-        pairs = self.match_columns(columns, limit)
-        return np.bincount(pairs.events, minlength=len(columns)).astype(np.int64, copy=False)
+        return self.match_columns(columns, limit).counts(len(columns))

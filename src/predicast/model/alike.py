@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from predicast.model.outline import OperandType, Outline, outlined
+from predicast.model.outline import OperandType, Outline, Stated, outlined
 from predicast.model.subscription import Subscription
 from predicast.model.values import from_microseconds, microseconds
 
@@ -84,9 +84,13 @@ class Alike:
             ]
         )
 
+    def stated(self, row: int) -> Stated:
+        """What one of the subscriptions states."""
+        return Stated(self.outline, self.operands(row))
+
     def subscription(self, row: int) -> Subscription:
         """One of the subscriptions."""
-        return self.outline.subscription(self.operands(row))
+        return self.stated(row).subscription()
 
     def subscriptions(self) -> Iterator[Subscription]:
         """All of them, row after row."""

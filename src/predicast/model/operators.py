@@ -64,6 +64,8 @@ _PAIRS: Final = (
 _NEGATIONS: Final = dict(_PAIRS) | {b: a for a, b in _PAIRS}
 
 ORDER: Final = frozenset({Operator.LT, Operator.LE, Operator.GT, Operator.GE})
+FROM: Final = frozenset({Operator.EQ, Operator.GE, Operator.GT, Operator.BETWEEN})
+UP_TO: Final = frozenset({Operator.EQ, Operator.LE, Operator.LT, Operator.BETWEEN})
 RANGE: Final = frozenset({Operator.BETWEEN, Operator.NOT_BETWEEN})
 SET: Final = frozenset({Operator.IN, Operator.NOT_IN})
 LIKE: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})

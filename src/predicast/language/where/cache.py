@@ -14,14 +14,14 @@ from __future__ import annotations
 import re
 import threading
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 from predicast.errors import ModelError, ParseError, TextTooLongError
 from predicast.language.where.position import error_at
 from predicast.language.where.template import ConstraintTemplate, Literal, Shape
 from predicast.model import Constraint, Subscription, Value
 from predicast.model.expression import normalised
-from predicast.model.outline import Outline, outlined
+from predicast.model.outline import Stated, outlined
 
 MAX_TEXT: Final = 65_536  # characters in one expression
 MAX_SHAPES: Final = 4_096  # a handful in practice; the bounds are for hostile input
@@ -64,7 +64,7 @@ class ShapeCache:
         except ModelError:
             return self._parse_fresh(text, key)  # for an error that knows its place
 
-    def outlined(self, text: str) -> tuple[Outline, tuple[Any, ...]]:
+    def outlined(self, text: str) -> Stated:
         """The same as an outline and operands; no object is made if the shape is known."""
         key, texts = _cut(text)
         shape = self._shapes.get(key)
@@ -109,7 +109,7 @@ def parse_where(text: str) -> Subscription:
     return _shared.parse(text)
 
 
-def outlined_where(text: str) -> tuple[Outline, tuple[Any, ...]]:
+def outlined_where(text: str) -> Stated:
     """The outline and the operands of what a ``where`` expression states, for bulk work."""
     return _shared.outlined(text)
 

@@ -26,7 +26,7 @@ from predicast.model.constraint import (
     trusted_constraint,
 )
 from predicast.model.operators import LIKE, RANGE, REGEX, SET
-from predicast.model.outline import Outline, outlined
+from predicast.model.outline import Outline, Stated, outlined
 from predicast.model.values import INT_MAX, INT_MIN
 
 Convert: TypeAlias = Callable[[str], Value]
@@ -143,7 +143,7 @@ class Shape:
         """The subscription with these literals, given as text in order of appearance."""
         return self._filled(self._values(texts))
 
-    def outlined(self, texts: Sequence[str]) -> tuple[Outline, tuple[Any, ...]]:
+    def outlined(self, texts: Sequence[str]) -> Stated:
         """The outline and the operands of that subscription, without making it."""
         values = self._values(texts)
         if self._may_repeat:
@@ -156,7 +156,7 @@ class Shape:
             outline, _ = outlined(self._filled(values))
             if len(self._outlines) < _MAX_OUTLINES:
                 self._outlines[types] = outline
-        return outline, operands
+        return Stated(outline, operands)
 
     def _values(self, texts: Sequence[str]) -> list[Value]:
         values = [convert(text) for convert, text in zip(self._converters, texts, strict=True)]

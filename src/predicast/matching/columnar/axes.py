@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.cuts import Codes, NumberCuts, TextCuts
 from predicast.model import Kind
 
 UNREACHABLE: Final = np.iinfo(np.int32).max
@@ -76,6 +76,13 @@ class Axis(NamedTuple):
     def upper_cuts(self) -> int:
         """How many upper cuts there are: the largest upper code."""
         return 1 if self.upper is None else len(self.upper)
+
+    def codes(self, lower: Codes, upper: Codes) -> tuple[Codes, Codes]:
+        """The codes of spans whose ends are these cuts, by position; -1 is unbounded.
+
+        Lower cuts count from 1, behind 0 for unbounded; upper ones from 0, up to n for unbounded.
+        """
+        return lower + 1, np.where(upper < 0, np.int32(self.upper_cuts()), upper)
 
     def largest_code(self) -> int:
         """The largest code of a span on it."""

@@ -16,6 +16,7 @@ both afresh, which takes no more than looking up each code in a table: nothing i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -39,7 +40,8 @@ class Other(NamedTuple):
     inverted: bool
 
 
-class CodedTests(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedTests:
     """The tests of clauses; arrays as drawn above."""
 
     keys: Array
@@ -95,27 +97,48 @@ def merged(tables: Sequence[CodedTests]) -> CodedTests:
         return tables[0]
     trimmed = [_Trimmed(table) for table in tables]
     axes, places = _united_axes(trimmed)
-    lo, hi = [], []
-    for each, place in zip(trimmed, places, strict=True):
-        span_axis = np.repeat(each.table.axis, np.diff(each.table.span_first))
-        lo.append(place.lower[place.lower_first[span_axis] + each.table.lo])
-        hi.append(place.upper[place.upper_first[span_axis] + each.table.hi])
     others, numbers = _united_others(tables)
-    clauses = np.cumsum([0, *map(len, tables)])[:-1]
-    spans = np.cumsum([0, *(len(table.lo) for table in tables)])
-    first = [t.span_first[:-1] + s for t, s in zip(tables, spans[:-1], strict=True)]
+    recoded = []
+    for table, place, number in zip(tables, places, numbers, strict=True):
+        span_axis = np.repeat(table.axis, np.diff(table.span_first))
+        recoded.append(
+            replace(
+                table,
+                axes=axes,
+                axis=place.number[table.axis],
+                lo=place.lower[place.lower_first[span_axis] + table.lo],
+                hi=place.upper[place.upper_first[span_axis] + table.hi],
+                others=others,
+                other=number[table.other],
+            )
+        )
+    return stacked(recoded)
+
+
+def stacked(tables: Sequence[CodedTests]) -> CodedTests:
+    """One table of the clauses of several that have the same axes and others."""
+    clauses = firsts([len(table) for table in tables])
+    spans = firsts([len(table.lo) for table in tables])
+
+    def joined(name: str, shifts: Array | None = None) -> Array:
+        parts = [getattr(table, name) for table in tables]
+        if shifts is not None:
+            parts = [p + shift for p, shift in zip(parts, shifts, strict=False)]
+        return np.concatenate(parts)
+
+    ends = [table.span_first[1:] + shift for table, shift in zip(tables, spans, strict=False)]
     return CodedTests(
-        np.concatenate([table.keys for table in tables]),
-        axes,
-        np.concatenate([t.clause + c for t, c in zip(tables, clauses, strict=True)]),
-        np.concatenate([p.number[t.axis] for t, p in zip(tables, places, strict=True)]),
-        np.append(np.concatenate(first), spans[-1]),
-        np.concatenate(lo),
-        np.concatenate(hi),
-        np.concatenate([table.is_point for table in tables]),
-        others,
-        np.concatenate([t.other_clause + c for t, c in zip(tables, clauses, strict=True)]),
-        np.concatenate([n[t.other] for t, n in zip(tables, numbers, strict=True)]),
+        joined("keys"),
+        tables[0].axes,
+        joined("clause", clauses).astype(np.int32),
+        joined("axis"),
+        np.concatenate([[0], *ends]).astype(np.int64),
+        joined("lo"),
+        joined("hi"),
+        joined("is_point"),
+        tables[0].others,
+        joined("other_clause", clauses).astype(np.int32),
+        joined("other"),
     )
 
 

@@ -24,7 +24,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +36,44 @@ from predicast.model.values import INT_MAX, INT_MIN
 Codes: TypeAlias = npt.NDArray[np.int32]
 Number: TypeAlias = int | float
 
-_EXACT: Final = 2**53
+EXACT: Final = 2**53  # integers below it are exact as float64
 _SHIFTABLE: Final = 2**61
 _EVERY: Final = np.zeros(0, np.int64)
 _SPARSE: Final = 8  # integers per cut that a table of codes may span
+
+
+class Split(Protocol):
+    """Cuts between numbers, or what is to become of them: integral parts, rests and sides."""
+
+    @property
+    def whole(self) -> npt.NDArray[Any]: ...
+    @property
+    def rest(self) -> npt.NDArray[Any]: ...
+    @property
+    def side(self) -> npt.NDArray[Any]: ...
+
+
+def lie_before(a: Split, b: Split) -> npt.NDArray[np.bool_]:
+    """Which cuts lie before the other's."""
+    before: npt.NDArray[np.bool_] = (a.whole < b.whole) | (
+        (a.whole == b.whole) & ((a.rest < b.rest) | ((a.rest == b.rest) & (a.side < b.side)))
+    )
+    return before
+
+
+def hold_no_integer(lower: Split, upper: Split) -> npt.NDArray[np.bool_]:
+    """Which spans between these cuts lie between two integers: regions over integers miss them."""
+    first = lower.whole + ((lower.rest > 0) | ((lower.rest == 0) & (lower.side == 1)))
+    last = upper.whole - ((upper.rest < 0) | ((upper.rest == 0) & (upper.side == 0)))
+    none: npt.NDArray[np.bool_] = first > last
+    return none
+
+
+def spread(position: Codes, is_there: npt.NDArray[np.bool_]) -> Codes:
+    """The positions of those that there are, -1 for the others."""
+    every = np.full(len(is_there), -1, np.int32)
+    every[is_there] = position
+    return every
 
 
 @dataclass(frozen=True)
@@ -105,7 +139,7 @@ class NumberCuts:
         nearest = self.whole + self.rest
         with np.errstate(over="ignore"):  # behind the last float there is only infinity
             least = np.where(self.side == 1, np.nextafter(nearest, np.inf), nearest)
-        for odd in np.flatnonzero(np.abs(self.whole.astype(np.float64)) >= _EXACT):
+        for odd in np.flatnonzero(np.abs(self.whole.astype(np.float64)) >= EXACT):
             cut = int(self.whole[odd]), float(self.rest[odd]), int(self.side[odd])
             least[odd] = _least_float(*cut)
         return least
@@ -219,10 +253,11 @@ class TextCuts:
         return len(self.words)
 
     @classmethod
-    def rank(cls, words: Sequence[str]) -> tuple[TextCuts, Codes]:
-        """The distinct ones among these strings, and the position of each given one among them."""
-        distinct = sorted(set(words))
-        position = {word: place for place, word in enumerate(distinct)}
+    def rank(cls, words: Sequence[str | None]) -> tuple[TextCuts, Codes]:
+        """The distinct ones among these strings, and where each is; -1 where there is none."""
+        distinct = sorted({word for word in words if word is not None})
+        position: dict[str | None, int] = {word: place for place, word in enumerate(distinct)}
+        position[None] = -1
         return cls(distinct), np.array([position[word] for word in words], np.int32)
 
     @classmethod

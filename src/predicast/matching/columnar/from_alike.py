@@ -18,17 +18,21 @@ import numpy as np
 from predicast.matching.columnar.axes import SCALES, Axis, AxisName, Scale
 from predicast.matching.columnar.clause_tests import compiled_tests
 from predicast.matching.columnar.coded_tests import Array, CodedTests
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.cuts import (
+    EXACT,
+    NumberCuts,
+    TextCuts,
+    hold_no_integer,
+    lie_before,
+    spread,
+)
 from predicast.matching.columnar.from_clauses import coded
 from predicast.model import Absent, Kind, Operator
 from predicast.model.alike import Alike
 from predicast.model.domain import after_prefix
+from predicast.model.operators import FROM, UP_TO
 from predicast.model.outline import KINDS, Slot
 
-_EXACT: Final = 2.0**53
-_BOUNDS: Final = frozenset(
-    {Operator.EQ, Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.BETWEEN}
-)
 _WHOLE_KINDS: Final = frozenset({Kind.TIMESTAMP, Kind.BOOLEAN})
 
 
@@ -141,7 +145,7 @@ def _valued(attribute: str, group: list[tuple[Slot, Sequence[Array]]], is_odd: A
     if len(kinds) != 1 or Operator.ABSENT in operators:
         raise _OddError
     (kind,) = kinds
-    if kind in {Kind.NUMBER, Kind.TIMESTAMP, Kind.BOOLEAN} and operators <= _BOUNDS:
+    if kind in {Kind.NUMBER, Kind.TIMESTAMP, Kind.BOOLEAN} and operators <= FROM | UP_TO:
         assert kind is not None
         return _ranged(AxisName(attribute, SCALES[kind]), kind, group, is_odd)
     if len(group) > 1:
@@ -161,13 +165,9 @@ def _ranged(
     name: AxisName, kind: Kind, group: list[tuple[Slot, Sequence[Array]]], is_odd: Array
 ) -> _Ranged:
     length = len(is_odd)
-    nothing = Ends(
-        np.zeros(length, np.int64),
-        np.zeros(length),
-        np.zeros(length, np.int8),
-        ~np.ones(length, bool),
-    )
-    lower, upper = nothing, nothing
+    zeros = np.zeros(length)
+    unbounded = Ends(zeros.astype(np.int64), zeros, zeros.astype(np.int8), zeros.astype(bool))
+    lower, upper = unbounded, unbounded
     for slot, columns in group:
         for is_lower, column, is_open in _bounds(slot.operator, columns):
             end = _end(column, kind, is_lower=is_lower, is_open=is_open, is_odd=is_odd)
@@ -176,29 +176,29 @@ def _ranged(
             else:
                 upper = _outermost(upper, end, -1)
     both = lower.is_bounded & upper.is_bounded
-    is_odd |= both & ~_less(lower, upper)  # they contradict each other
+    is_odd |= both & ~lie_before(lower, upper)  # they contradict each other
     is_point = len(group) == 1 and group[0][0].operator is Operator.EQ
     return _Ranged(name, lower, upper, is_point)
 
 
 def _bounds(operator: Operator, columns: Sequence[Array]) -> Iterator[tuple[bool, Array, bool]]:
     """The bounds that a constraint sets: whether a lower one, its values, whether it is open."""
-    if operator in {Operator.EQ, Operator.GE, Operator.GT, Operator.BETWEEN}:
+    if operator in FROM:
         yield True, columns[0], operator is Operator.GT
-    if operator in {Operator.EQ, Operator.LE, Operator.LT, Operator.BETWEEN}:
+    if operator in UP_TO:
         yield False, columns[-1], operator is Operator.LT
 
 
 def _end(values: Array, kind: Kind, *, is_lower: bool, is_open: bool, is_odd: Array) -> Ends:
     every = np.ones(len(values), bool)
     if values.dtype == np.float64:
-        is_odd |= np.abs(values) >= _EXACT
+        is_odd |= np.abs(values) >= EXACT
         inside = np.where(is_odd, 0.0, values)
         whole: Array = np.trunc(inside).astype(np.int64)
         rest: Array = inside - whole
     else:
         whole, rest = values.astype(np.int64), np.zeros(len(values))
-        is_odd |= (whole >= _EXACT) | (whole <= -_EXACT)
+        is_odd |= (whole >= EXACT) | (whole <= -EXACT)
     if kind in _WHOLE_KINDS:  # as spans of what has a next value are written: lo <= v < hi
         whole = whole + (is_open if is_lower else not is_open)
         return Ends(whole, rest, np.zeros(len(values), np.int8), every)
@@ -206,20 +206,11 @@ def _end(values: Array, kind: Kind, *, is_lower: bool, is_open: bool, is_odd: Ar
     return Ends(whole, rest, side, every)
 
 
-def _less(a: Ends, b: Ends) -> Array:
-    """Whether a cut lies before another."""
-    equal = a.whole == b.whole
-    less: Array = (a.whole < b.whole) | (
-        equal & ((a.rest < b.rest) | ((a.rest == b.rest) & (a.side < b.side)))
-    )
-    return less
-
-
 def _outermost(a: Ends, b: Ends, direction: int) -> Ends:
     """The one of two ends that leaves less room: the later lower (1), the earlier upper (-1)."""
     if not a.is_bounded.any():
         return b
-    later = _less(a, b) if direction > 0 else _less(b, a)
+    later = lie_before(a, b) if direction > 0 else lie_before(b, a)
     chosen = later | ~a.is_bounded
     return Ends(
         np.where(chosen, b.whole, a.whole),
@@ -232,22 +223,15 @@ def _outermost(a: Ends, b: Ends, direction: int) -> Ends:
 def _holds_no_integer(ranged: _Ranged) -> Array:
     """Which spans of numbers lie between two integers: regions over integers miss them."""
     lower, upper = ranged.lower, ranged.upper
-    first = lower.whole + ((lower.rest > 0) | ((lower.rest == 0) & (lower.side == 1)))
-    last = upper.whole - ((upper.rest < 0) | ((upper.rest == 0) & (upper.side == 0)))
-    none: Array = lower.is_bounded & upper.is_bounded & (first > last)
+    none: Array = lower.is_bounded & upper.is_bounded & hold_no_integer(lower, upper)
     return none
 
 
 def _rank_ranged(ranged: _Ranged, rows: Array) -> Column:
     lower_cuts, lower = _rank_ends(ranged.lower, rows)
     upper_cuts, upper = _rank_ends(ranged.upper, rows)
-    return Column(
-        Axis(ranged.name, lower_cuts, upper_cuts),
-        None,
-        lower + 1,
-        np.where(upper < 0, np.int32(len(upper_cuts)), upper),
-        ranged.is_point,
-    )
+    axis = Axis(ranged.name, lower_cuts, upper_cuts)
+    return Column(axis, None, *axis.codes(lower, upper), ranged.is_point)
 
 
 def _rank_ends(ends: Ends, rows: Array) -> tuple[NumberCuts, Array]:
@@ -256,9 +240,7 @@ def _rank_ends(ends: Ends, rows: Array) -> tuple[NumberCuts, Array]:
     cuts, position = NumberCuts.rank(ends.whole[bounded], ends.rest[bounded], ends.side[bounded])
     if len(bounded) == len(rows):
         return cuts, position
-    spread = np.full(len(rows), -1, np.int32)
-    spread[ends.is_bounded[rows]] = position
-    return cuts, spread
+    return cuts, spread(position, ends.is_bounded[rows])
 
 
 # Strings and sets.
@@ -268,16 +250,13 @@ def _texts(name: AxisName, operator: Operator, column: Array) -> Column:
     index: dict[str, int] = {}
     which = np.fromiter((index.setdefault(v, len(index)) for v in column), np.int64, len(column))
     words = list(index)
+    is_equality = operator is Operator.EQ
     lower_cuts, lower = TextCuts.rank(words)
-    if operator is Operator.EQ:
-        upper_cuts, upper = TextCuts.rank([word + "\0" for word in words])
-    else:
-        ends = [after_prefix(word) for word in words]
-        upper_cuts, ranked = TextCuts.rank([end for end in ends if end is not None])
-        upper = np.full(len(words), len(upper_cuts), np.int32)
-        upper[[end is not None for end in ends]] = ranked
+    ends = [word + "\0" if is_equality else after_prefix(word) for word in words]
+    upper_cuts, upper = TextCuts.rank(ends)
     axis = Axis(name, lower_cuts, upper_cuts)
-    return Column(axis, None, lower[which] + 1, upper[which], operator is Operator.EQ)
+    lo, hi = axis.codes(lower, upper)
+    return Column(axis, None, lo[which], hi[which], is_equality)
 
 
 def _sets(attribute: str, column: Array) -> Column:
@@ -288,14 +267,14 @@ def _sets(attribute: str, column: Array) -> Column:
     if types == {str}:
         texts = _texts(AxisName(attribute, Scale.STRING), Operator.EQ, _objects(members))
         return texts._replace(first=first)
-    if types != {int} or not all(-_EXACT < member < _EXACT for member in members):
+    if types != {int} or not all(-EXACT < member < EXACT for member in members):
         raise _OddError
     whole = np.array(members, np.int64)
     rest, ones = np.zeros(len(whole)), np.ones(len(whole), np.int8)
     lower_cuts, lower = NumberCuts.rank(whole, rest, ones - 1)
     upper_cuts, upper = NumberCuts.rank(whole, rest, ones)
     axis = Axis(AxisName(attribute, Scale.NUMBER), lower_cuts, upper_cuts)
-    return Column(axis, first, lower + 1, upper, is_point=True)
+    return Column(axis, first, *axis.codes(lower, upper), is_point=True)
 
 
 def _objects(values: list[Any]) -> Array:

@@ -22,11 +22,16 @@ import numpy as np
 from predicast.matching.columnar.axes import Axis, AxisName, Scale
 from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
 from predicast.matching.columnar.coded_tests import Array, CodedTests
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.cuts import (
+    EXACT,
+    NumberCuts,
+    TextCuts,
+    hold_no_integer,
+    lie_before,
+)
 from predicast.matching.columnar.from_clauses import coded
 from predicast.model import Absent, Clause, Constraint, Kind, Operator, Subscription
 
-_EXACT: Final = 2**53
 _EQ, _LT, _LE, _GT, _GE = range(5)
 _BOUNDS: Final = {
     Operator.EQ: _EQ,
@@ -191,7 +196,7 @@ class _Gathered:
         low = _Ends(*(part[which_lower] for part in lower))
         high = _Ends(*(part[which_upper] for part in upper))
         self._add_discrete(names, both, low, high, axes, tests)
-        contradicting: Array = (both // max(len(names), 1))[~_less(low, high)]
+        contradicting: Array = (both // max(len(names), 1))[~lie_before(low, high)]
         return contradicting
 
     def _add_discrete(
@@ -204,9 +209,7 @@ class _Gathered:
         tests: list[_Tests],
     ) -> None:
         """A span without an integer is missed by intervals of integers."""
-        first = lower.whole + ((lower.rest > 0) | ((lower.rest == 0) & (lower.side == 1)))
-        last = upper.whole - ((upper.rest < 0) | ((upper.rest == 0) & (upper.side == 0)))
-        none = groups[first > last]
+        none = groups[hold_no_integer(lower, upper)]
         clause, axis_name = none // max(len(names), 1), none % max(len(names), 1)
         for name in np.unique(axis_name).tolist():
             here = clause[axis_name == name]
@@ -226,12 +229,13 @@ class _Gathered:
         for name in np.unique(attribute).tolist():
             here = np.flatnonzero(attribute == name)
             words = [(self._text_bound[index], self._text[index]) for index in here.tolist()]
-            lower_cuts, lo = _rank_words([_from_word(*each) for each in words])
-            upper_cuts, hi = _rank_words([_up_to_word(*each) for each in words])
-            hi[hi < 0] = len(upper_cuts)
+            lower_cuts, lo = TextCuts.rank([_from_word(*each) for each in words])
+            upper_cuts, hi = TextCuts.rank([_up_to_word(*each) for each in words])
             points = np.array([bound == _EQ for bound, _ in words], bool)
-            tests.append(_Tests(clause[here], np.full(len(here), len(axes)), lo + 1, hi, points))
-            axes.append(Axis(AxisName(names[name], Scale.STRING), lower_cuts, upper_cuts))
+            axis = Axis(AxisName(names[name], Scale.STRING), lower_cuts, upper_cuts)
+            where = np.full(len(here), len(axes))
+            tests.append(_Tests(clause[here], where, *axis.codes(lo, hi), points))
+            axes.append(axis)
 
     def _add_truths(
         self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
@@ -247,8 +251,10 @@ class _Gathered:
             lower_cuts, lo = NumberCuts.rank(value[here], rest, side)
             upper_cuts, hi = NumberCuts.rank(value[here] + 1, rest, side)
             ones = np.ones(len(here), bool)
-            tests.append(_Tests(clause[here], np.full(len(here), len(axes)), lo + 1, hi, ones))
-            axes.append(Axis(AxisName(names[name], Scale.BOOLEAN), lower_cuts, upper_cuts))
+            axis = Axis(AxisName(names[name], Scale.BOOLEAN), lower_cuts, upper_cuts)
+            where = np.full(len(here), len(axes))
+            tests.append(_Tests(clause[here], where, *axis.codes(lo, hi), ones))
+            axes.append(axis)
 
 
 def _from_word(bound: int, word: str) -> str | None:
@@ -263,14 +269,6 @@ def _up_to_word(bound: int, word: str) -> str | None:
     if bound in {_EQ, _LE}:
         return word + "\0"
     return word if bound == _LT else None
-
-
-def _rank_words(words: list[str | None]) -> tuple[TextCuts, Array]:
-    """The cuts before these strings, and where each is among them; -1 where there is none."""
-    cuts, ranked = TextCuts.rank([word for word in words if word is not None])
-    position = np.full(len(words), -1, np.int32)
-    position[np.array([word is not None for word in words], bool)] = ranked
-    return cuts, position
 
 
 def _none() -> Array:
@@ -288,7 +286,7 @@ def _is_plain(constraints: Sequence[Constraint]) -> bool:
                 values = (operand,)
             else:
                 return False
-            if not all(-_EXACT < value < _EXACT for value in values):
+            if not all(-EXACT < value < EXACT for value in values):
                 return False
         elif (constraint.kind is Kind.STRING and constraint.operator in _BOUNDS) or (
             constraint.kind is Kind.BOOLEAN and constraint.operator is Operator.EQ
@@ -317,14 +315,6 @@ def _outermost(group: Array, bound: Array, value: Array, *, is_lower: bool) -> _
     return _Ends(
         group[chosen], whole[chosen].astype(np.int64), rest[chosen], side[chosen].astype(np.int8)
     )
-
-
-def _less(a: _Ends, b: _Ends) -> Array:
-    equal = a.whole == b.whole
-    less: Array = (a.whole < b.whole) | (
-        equal & ((a.rest < b.rest) | ((a.rest == b.rest) & (a.side < b.side)))
-    )
-    return less
 
 
 def _table(

@@ -11,7 +11,7 @@ import numpy as np
 from predicast.matching.columnar.axes import TEXTUAL, Axis, AxisName
 from predicast.matching.columnar.clause_tests import ClauseTests
 from predicast.matching.columnar.coded_tests import Array, CodedTests, Other
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts, split_all
+from predicast.matching.columnar.cuts import NumberCuts, TextCuts, split_all, spread
 from predicast.model.spans import Span
 
 _Cut = tuple[Any, int] | None  # a value and a side; None is unbounded
@@ -79,26 +79,18 @@ def _ranked(name: AxisName, spans: Sequence[Any]) -> tuple[Axis, Array, Array]:
     lower: list[_Cut] = [None if s.lo is None else (s.lo, int(s.lo_open)) for s in spans]
     upper: list[_Cut] = [None if s.hi is None else (s.hi, int(not s.hi_open)) for s in spans]
     rank = _rank_text if name.scale in TEXTUAL else _rank_numbers
-    lower_cuts, lo = rank(lower)
-    upper_cuts, hi = rank(upper)
-    # Lower cuts count from 1, behind 0 for unbounded; upper ones from 0, up to n for unbounded.
-    return Axis(name, lower_cuts, upper_cuts), lo + 1, np.where(hi < 0, len(upper_cuts), hi)
+    lower_cuts, lower_position = rank(lower)
+    upper_cuts, upper_position = rank(upper)
+    axis = Axis(name, lower_cuts, upper_cuts)
+    return axis, *axis.codes(lower_position, upper_position)
 
 
 def _rank_numbers(cuts: list[_Cut]) -> tuple[NumberCuts, Array]:
     bounded = [cut for cut in cuts if cut is not None]
     whole, rest = split_all([value for value, _ in bounded])
     ranked, position = NumberCuts.rank(whole, rest, np.array([s for _, s in bounded], np.int8))
-    return ranked, _spread(cuts, position)
+    return ranked, spread(position, np.array([cut is not None for cut in cuts], bool))
 
 
 def _rank_text(cuts: list[_Cut]) -> tuple[TextCuts, Array]:
-    ranked, position = TextCuts.rank([cut[0] for cut in cuts if cut is not None])
-    return ranked, _spread(cuts, position)
-
-
-def _spread(cuts: list[_Cut], position: Array) -> Array:
-    """The positions of the cuts that there are, -1 for the others."""
-    spread = np.full(len(cuts), -1, np.int32)
-    spread[np.array([cut is not None for cut in cuts], bool)] = position
-    return spread
+    return TextCuts.rank([None if cut is None else cut[0] for cut in cuts])

@@ -80,12 +80,11 @@ class Columnar(Matcher):
         self._recent.add(key, outlined(subscription))
 
     def subscribe_alike(self, keys: np.ndarray, alike: Alike) -> None:
-        if len(keys) <= self.few:
-            self._subscriptions += len(keys)
-            for row, key in enumerate(keys.tolist()):
-                self._recent.add(key, Stated(alike.outline, alike.operands(row)))
-            return
         self._subscriptions += len(keys)
+        if len(keys) <= self.few:
+            for row, key in enumerate(keys.tolist()):
+                self._recent.add(key, alike.stated(row))
+            return
         tables = coded_alike(keys, alike, self.absent)
         self._compiled += sum(map(len, tables))
         self._waiting += tables
@@ -139,7 +138,6 @@ class Columnar(Matcher):
     # Matching.
 
     def match(self, event: Event) -> list[int]:
-        self._events += 1
         self._prepare(1, can_tell=self._recent.can_tell_one(event))
         found = self._recent.match(event) if len(self._recent) else []
         may_repeat = self._recent.may_repeat
@@ -155,8 +153,10 @@ class Columnar(Matcher):
         return self.match_columns(Columns.from_events(events)).by_event(len(events))
 
     def match_columns(self, columns: Columns, limit: int | None = None) -> Pairs:
-        self._events += len(columns)
         self._prepare(len(columns), can_tell=self._recent.can_tell(columns))
+        return self._pairs(columns, limit)
+
+    def _pairs(self, columns: Columns, limit: int | None) -> Pairs:
         pieces = self._recent.match_columns(columns)
         largest = 0 if self._recent.may_repeat else -1
         for segment in self._segments:
@@ -177,8 +177,7 @@ class Columnar(Matcher):
         if self._recent.may_repeat or any(
             segment.struck or segment.may_repeat() for segment in self._segments
         ):
-            return super().count_columns(columns, limit)
-        self._events += len(columns)
+            return self._pairs(columns, limit).counts(len(columns))
         pieces = self._recent.match_columns(columns)
         enough = EVERY if limit is None else limit
         for segment in self._segments:
@@ -232,6 +231,7 @@ class Columnar(Matcher):
 
     def _prepare(self, events: int, *, can_tell: bool) -> None:
         """Before events: pay what is owed, and take over what a merge made."""
+        self._events += events
         if len(self._recent):
             self._debt += self._recent.price(events)
             price = _COMPILE + _COMPILE_EACH * len(self._recent)

@@ -28,6 +28,7 @@ from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import _recent_kernels
 from predicast.matching.columnar._recent_kernels import LACKING, NUMBER, OTHER
 from predicast.matching.columnar.coded_tests import STRUCK, Array, CodedTests
+from predicast.matching.columnar.cuts import EXACT
 from predicast.matching.columnar.from_alike import coded_alike
 from predicast.matching.columnar.from_bounds import coded_subscriptions
 from predicast.matching.columnar.runs import Runs, with_starts
@@ -35,13 +36,11 @@ from predicast.matching.columns import Columns
 from predicast.matching.parts import Floats, Integers, Intervals
 from predicast.model import Absent, Event, Interval, Operator, Subscription
 from predicast.model.alike import Alike
+from predicast.model.operators import FROM, UP_TO
 from predicast.model.outline import OperandType, Outline, Stated
 
 FEW_ALIKE: Final = 8  # subscriptions of one outline that are compiled one by one
-_EXACT: Final = 2**53
 _ROOM: Final = 1 << 10  # clauses that may be gone before the table is made anew
-_FROM: Final = frozenset({Operator.EQ, Operator.GE, Operator.GT, Operator.BETWEEN})
-_UP_TO: Final = frozenset({Operator.EQ, Operator.LE, Operator.LT, Operator.BETWEEN})
 _NUMBERS: Final = frozenset({OperandType.INTEGER, OperandType.FLOAT})
 
 
@@ -95,7 +94,7 @@ class Recent:
         self._stated[key] = stated
         plan = _plan(stated.outline)
         operands = stated.operands
-        if plan is None or not all(-_EXACT < operand < _EXACT for operand in operands):
+        if plan is None or not all(-EXACT < operand < EXACT for operand in operands):
             self._odd.subscribe(key, stated.subscription())
             return
         start = len(self._keys)
@@ -229,12 +228,12 @@ def _plan(outline: Outline) -> tuple[tuple[_Range, ...], ...] | None:
         lows: dict[str, list[tuple[int, bool]]] = {}
         highs: dict[str, list[tuple[int, bool]]] = {}
         for attribute, operator, operands in slots:
-            if not operands or not _NUMBERS.issuperset(operands) or operator not in _FROM | _UP_TO:
+            if not operands or not _NUMBERS.issuperset(operands) or operator not in FROM | UP_TO:
                 return None
             mine = lows.setdefault(attribute, []), highs.setdefault(attribute, [])
-            if operator in _FROM:
+            if operator in FROM:
                 mine[0].append((place, operator is Operator.GT))
-            if operator in _UP_TO:
+            if operator in UP_TO:
                 mine[1].append((place + len(operands) - 1, operator is Operator.LT))
             place += len(operands)
         clauses.append(tuple(_Range(a, tuple(lows[a]), tuple(highs[a])) for a in lows))

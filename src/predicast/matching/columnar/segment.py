@@ -15,11 +15,10 @@ import numpy.typing as npt
 from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.axes import Axis
 from predicast.matching.columnar.blocks import Layout, family_arrays
-from predicast.matching.columnar.coded_tests import CodedTests, Other
+from predicast.matching.columnar.coded_tests import CodedTests, Other, stacked
 from predicast.matching.columnar.event_codes import EventCoder, EventCodes
 from predicast.matching.columnar.hits import Hits, OtherTests
 from predicast.matching.columnar.image import Image, SegmentArrays, packed
-from predicast.matching.columnar.ranges import entries, firsts
 from predicast.matching.columnar.rows import row_arrays
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.matching.columns import Columns
@@ -79,10 +78,6 @@ class Segment:
         self.struck += _kernels.strike(self.arrays.keys, self.arrays.by_key, keys, found)
         return found
 
-    def live_keys(self) -> Array:
-        """The keys of the subscriptions that are left."""
-        return np.unique(self.arrays.keys[self.arrays.keys >= 0])
-
     # Matching.
 
     def match(self, columns: Columns, *, counting: bool, enough: int) -> list[Runs]:
@@ -122,30 +117,8 @@ class Segment:
 
     def tests(self) -> CodedTests:
         """The tests of all clauses that are not struck out, to merge them with others."""
-        pieces = [self._family_tests(family) for family in range(len(self.arrays.width))]
-        pieces.append(self._row_tests())
-        clauses = firsts([len(each.keys) for each in pieces])
-        spans = firsts([len(each.lo) for each in pieces])
-
-        def joined(name: str) -> Array:
-            return np.concatenate([getattr(each, name) for each in pieces])
-
-        shift = [p.clause + c for p, c in zip(pieces, clauses[:-1], strict=True)]
-        other = [p.other_clause + c for p, c in zip(pieces, clauses[:-1], strict=True)]
-        first = [p.span_first[:-1] + s for p, s in zip(pieces, spans[:-1], strict=True)]
-        return CodedTests(
-            joined("keys"),
-            self.axes,
-            np.concatenate(shift).astype(np.int32),
-            joined("axis"),
-            np.append(np.concatenate(first), spans[-1]),
-            joined("lo"),
-            joined("hi"),
-            joined("is_point"),
-            self.others,
-            np.concatenate(other).astype(np.int32),
-            joined("other"),
-        )
+        families = [self._family_tests(family) for family in range(len(self.arrays.width))]
+        return stacked([*families, self._row_tests().live()])
 
     def _family_tests(self, family: int) -> CodedTests:
         a = self.arrays
@@ -154,8 +127,8 @@ class Segment:
         axes = np.concatenate([access, a.column_axis[columns]])
         points = np.concatenate([np.ones(len(access), bool), a.column_is_point[columns] > 0])
         lo, hi, keys = self._family_codes(family, len(access), columns.stop - columns.start)
-        live = keys >= 0
         order = np.argsort(axes, kind="stable")
+        live = keys >= 0
         lo, hi = lo[live][:, order], hi[live][:, order]
         n, width = lo.shape
         nothing = np.zeros(0, np.int32)
@@ -168,7 +141,7 @@ class Segment:
             lo.ravel(),
             hi.ravel(),
             np.tile(points[order], n),
-            [],
+            self.others,
             nothing,
             nothing,
         )
@@ -192,20 +165,17 @@ class Segment:
     def _row_tests(self) -> CodedTests:
         a = self.arrays
         keys = a.keys[a.block_slot[-1] :].copy()
-        live = np.flatnonzero(keys >= 0)
-        tests = entries(a.row_test_first, live)
-        spans = entries(a.test_span_first, tests)
-        others = entries(a.row_other_first, live)
+        row = np.arange(len(keys), dtype=np.int32)
         return CodedTests(
-            keys[live],
+            keys,
             self.axes,
-            np.repeat(np.arange(len(live), dtype=np.int32), np.diff(a.row_test_first)[live]),
-            a.test_axis[tests],
-            firsts(np.diff(a.test_span_first)[tests]),
-            a.span_lo[spans],
-            a.span_hi[spans],
-            a.test_is_point[tests] > 0,
+            np.repeat(row, np.diff(a.row_test_first)),
+            a.test_axis,
+            a.test_span_first,
+            a.span_lo,
+            a.span_hi,
+            a.test_is_point > 0,
             self.others,
-            np.repeat(np.arange(len(live), dtype=np.int32), np.diff(a.row_other_first)[live]),
-            a.row_other[others],
+            np.repeat(row, np.diff(a.row_other_first)),
+            a.row_other,
         )

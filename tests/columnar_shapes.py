@@ -1,0 +1,31 @@
+"""Shapes of the columnar matcher that a handful of subscriptions would not take by themselves.
+
+They would wait uncompiled, and never fill a block.
+"""
+
+from predicast.matching import register_matcher
+from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columnar.matcher import Columnar
+
+
+class InRows(Columnar):
+    """Every subscription is compiled before the next event."""
+
+    name = "columnar-rows"
+    patience = 0
+
+
+class InBlocks(InRows):
+    """Blocks of two clauses, for whatever fits into blocks at all.
+
+    Segments are merged all the time, beside the matching.
+    """
+
+    name = "columnar-blocks"
+    small = 0
+    few = 0
+    layout = Layout(block=2, family=1, partition=1)
+
+
+register_matcher(InRows.name, InRows)
+register_matcher(InBlocks.name, InBlocks)
