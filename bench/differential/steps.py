@@ -153,7 +153,7 @@ class Settle(Step):
     """Whatever waits is compiled and merged at once, in a matcher that does so at all."""
 
     def run(self, engine: Engine, tune: Tune) -> Engine:
-        settle = getattr(engine._matcher, "settle", None)
+        settle = getattr(engine._held.matcher, "settle", None)
         if settle is not None:
             settle()
         return engine

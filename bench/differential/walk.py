@@ -77,11 +77,11 @@ class Contender:
         return engine
 
     def tune(self, engine: Engine) -> None:
-        if isinstance(engine._matcher, Columnar):
+        if isinstance(engine._held.matcher, Columnar):
             for each in fields(Tuning):
                 value = getattr(self.tuning, each.name)
                 if value is not None:
-                    setattr(engine._matcher, each.name, value)
+                    setattr(engine._held.matcher, each.name, value)
 
 
 @dataclass(slots=True)
@@ -208,7 +208,7 @@ class Walk:
         ask = self._draw_ask()
         self.outcome.history.append(ask)
         tally = self.outcome.tally
-        tally.beside += getattr(self._engine._matcher, "_merge", None) is not None
+        tally.beside += getattr(self._engine._held.matcher, "_merge", None) is not None
         try:
             got = answer(self._engine, ask)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is a difference

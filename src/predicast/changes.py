@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from predicast.operations import Change, Operation, Subscribe, Unsubscribe
 
 if TYPE_CHECKING:
-    from predicast.engine import Entry
+    from predicast.entry import Entry
 
 
-class _Before(NamedTuple):
-    """What an id was when it was first touched."""
+class Touched(NamedTuple):
+    """An id that a change touches, and what it was before."""
 
+    id: str
     held: bool
     owner: str | None
 
@@ -37,7 +38,7 @@ class Changes:
 
     def __init__(self, taking: Callable[[Changes], list[Operation]]) -> None:
         self._taking = taking
-        self._touched: dict[str, _Before] = {}
+        self._touched: dict[str, Touched] = {}
 
     def __len__(self) -> int:
         """How many ids were touched."""
@@ -47,17 +48,15 @@ class Changes:
         """The net effect as operations, which other engines can apply; then begin anew."""
         return self._taking(self)
 
-    def note(self, ids: Iterable[tuple[str, bool, str | None]]) -> None:
-        """Ids that are about to change: whether each is held, and by whom."""
-        for id, held, owner in ids:
-            if id not in self._touched:
-                self._touched[id] = _Before(held, owner)
+    def note(self, touched: Iterable[Touched]) -> None:
+        """Ids that a change touches; what counts is what they were before the first one."""
+        for each in touched:
+            self._touched.setdefault(each.id, each)
 
     def taken(self, now: Callable[[str], Entry | None]) -> list[Operation]:
         """The net effect, given what each id is now."""
-        touched, self._touched = self._touched, {}
         operations: list[Operation] = []
-        for id, before in touched.items():
+        for id, before in self._touched.items():
             entry = now(id)
             if entry is None:
                 if before.held:
@@ -68,4 +67,5 @@ class Changes:
                 if before.held:
                     operations.append(Unsubscribe(id))
                 operations.append(Subscribe(id, entry.subscription, entry.owner))
+        self._touched = {}
         return operations

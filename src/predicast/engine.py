@@ -1,56 +1,50 @@
 """``Engine``: subscriptions with ids and owners, and a matcher that finds those an event matches.
 
 This is the library's front door, and the only place where ids meet the integer keys that matchers
-work with. Every call is checked before anything changes: a call that raises has changed nothing.
-Calls from several threads are served one at a time; a change is visible to every call that starts
-after it returned.
+work with. Every call is checked before anything changes: a call that refuses has changed nothing,
+and one that is interrupted, by Ctrl-C say, has changed all that it was to change or nothing
+(``holdings.py``). Calls from several threads are served one at a time; a change is visible to every
+call that starts after it returned.
 
-What subscriptions state is kept in columns where they came in bulk (``statements.py``), and ids
-stay in Arrow arrays until one is asked for (``ids.py``): an ``Entry`` is made when somebody looks.
+What subscriptions state is kept in columns where they came in bulk (``statements.py``): an
+``Entry`` is made when somebody looks.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace as replaced
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from predicast.changes import Changes
+from predicast.entry import Entry
 from predicast.errors import (
     EngineError,
     InvalidOptionError,
-    PredicastError,
+    ModelError,
     SnapshotError,
-    UnsupportedByMatcherError,
     WindowTooLargeError,
 )
 from predicast.explanation import Explanation, explain
-from predicast.ids import Ids, check_no_id_is_empty, checked_ids
+from predicast.ids import Ids
 from predicast.language import Readable
 from predicast.matching import DEFAULT, make_matcher
 from predicast.model import Absent, Event, Subscription, Value
-from predicast.operations import Change, Operation, Refusal, Report, Subscribe, Unsubscribe
+from predicast.operations import Change, Operation, Report, Subscribe, Unsubscribe
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from predicast.matching.matcher import Matcher
-    from predicast.matching.window import Saved
+    from predicast.bulk import Records
+    from predicast.holdings import Holdings
     from predicast.snapshot import Snapshot
-    from predicast.windows import Read
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A standing subscription: its id, what it states and whose it is."""
-
-    id: str
-    subscription: Subscription
-    owner: str | None
+_MOST_MATCHES: Final = 1 << 31  # of one event: there are no more keys
 
 
 class Engine:
@@ -78,9 +72,10 @@ class Engine:
         self._absent: Absent = absent
         self._lock = threading.RLock()
 
-    @property
-    def _matcher(self) -> Matcher:
-        return self._held.matcher
+    def _whole(self) -> Holdings:
+        """What is held, with the lock: whatever was interrupted has been finished first."""
+        self._held.recover()
+        return self._held
 
     # What there is.
 
@@ -95,15 +90,16 @@ class Engine:
         return self._absent
 
     def __len__(self) -> int:
-        return len(self._held.ids)
+        with self._lock:
+            return len(self._whole().ids)
 
     def __contains__(self, id: object) -> bool:
         with self._lock:
-            return id in self._held.ids
+            return isinstance(id, str) and id in self._whole().ids
 
     def __iter__(self) -> Iterator[str]:
         with self._lock:
-            return iter(list(self._held.ids))
+            return iter(list(self._whole().ids))
 
     def __repr__(self) -> str:
         return f"<Engine: {len(self)} subscriptions, matcher {self.matcher!r}>"
@@ -111,26 +107,40 @@ class Engine:
     def get(self, id: str) -> Entry:
         """The subscription with this id."""
         with self._lock:
-            return self._entry(id, self._held.key(id))
+            return self._entry(id, self._whole().key(id))
 
     def subscriptions(self, *, owner: str | None = None) -> list[Entry]:
         """All subscriptions, or those of one owner, in the order in which they came."""
         with self._lock:
-            ids, owners = self._held.ids.items(), self._held.owners.by_key()
+            held = self._whole()
             if owner is not None:
-                return [self._entry(id, key) for id, key in ids if owners.get(key) == owner]
-            stated = dict(self._held.statements.items())
-            return [Entry(id, stated[key], owners.get(key)) for id, key in ids]
+                return [self._entry(id, key) for id, key in self._owned(owner)]
+            stated = dict(held.statements.items())
+            return [self._entry(id, key, stated[key]) for id, key in held.ids.items()]
 
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at."""
         with self._lock:
-            return self._held.statements.attributes()
+            return self._whole().statements.attributes()
 
     def statistics(self) -> dict[str, int]:
         """What the matcher holds and the work it has done."""
         with self._lock:
-            return self._matcher.statistics()
+            return self._whole().matcher.statistics()
+
+    def _entry(self, id: str, key: int, subscription: Subscription | None = None) -> Entry:
+        held = self._held
+        subscription = subscription or held.statements.get(key)
+        template = held.templates.get(key)
+        if template is None:
+            return Entry(id, subscription, held.owners.get(key), held.sources.get(key))
+        values = template.current(held.statements.stated(key))
+        text = template.parametric.text
+        return Entry(id, subscription, held.owners.get(key), text, MappingProxyType(dict(values)))
+
+    def _owned(self, owner: str) -> list[tuple[str, int]]:
+        owners = self._held.owners.by_key()
+        return [(id, key) for id, key in self._held.ids.items() if owners.get(key) == owner]
 
     # Changing it.
 
@@ -141,20 +151,34 @@ class Engine:
         id: str | None = None,
         owner: str | None = None,
         parameters: Mapping[str, Value] | None = None,
+        replace: bool = False,
     ) -> str:
         """Add a subscription and return its id, one of our own making if none is given.
 
         Where text may have parameters, ``x BETWEEN :x1 AND :x2``, whose values ``parameters``
-        gives and ``change`` can set anew without parsing anything.
+        gives and ``change`` can set anew without parsing anything. An id that is taken is refused;
+        with ``replace`` it gets the new expression and owner instead.
         """
         with self._lock:
-            id = self._held.fresh_id() if id is None else id
-            self._run_one(Subscribe(id, expression, owner, parameters))
+            id = self._whole().fresh_id() if id is None else id
+            self._run_one(Subscribe(id, expression, owner, parameters, replace))
         return id
 
     def unsubscribe(self, id: str) -> None:
         """Remove a subscription."""
         self._run_one(Unsubscribe(id))
+
+    def unsubscribe_all(self, *, owner: str) -> int:
+        """Remove all subscriptions of an owner, in one step; how many there were."""
+        from predicast.windows import Read
+
+        with self._lock:
+            window = self._whole().window()
+            owned = self._owned(owner)
+            for id, _ in owned:
+                window.take(Read(Unsubscribe(id)))
+            self._held.run(window)
+        return len(owned)
 
     def change(
         self,
@@ -166,26 +190,42 @@ class Engine:
         """Replace what a subscription states, or some of its parameters; id and owner stay."""
         self._run_one(Change(id, expression, parameters))
 
-    def subscribe_many(self, pairs: Iterable[tuple[str, Readable]]) -> None:
-        """Add (id, expression) pairs: all of them or, if one is refused, none."""
-        from predicast.language.bulk import alike_from_pairs
+    def subscribe_many(
+        self, records: Records, *, owner: str | None = None, replace: bool = False
+    ) -> None:
+        """Add many subscriptions: all of them or, if one is refused, none.
 
-        given, groups = alike_from_pairs(pairs)
-        ids = checked_ids(given)
+        Given as (id, expression) pairs, as a mapping of ids to expressions, or as records with
+        ``id``, ``expression`` and perhaps ``owner`` and ``parameters``. ``owner`` is whose they are
+        unless a record says otherwise. An id that is taken is refused; with ``replace`` it gets the
+        new expression and owner instead.
+        """
+        from predicast.bulk import bulk_of, read_records
+        from predicast.window_reports import read_all, run_together
+
+        operations = read_records(records, owner)
+        if not replace:
+            bulk = bulk_of(operations)
+            with self._lock:
+                self._whole().add_many(bulk)
+            return
+        given = [replaced(operation, replace=True) for operation in operations]
+        reads, _ = read_all(given, "raise")
         with self._lock:
-            self._held.add_many(ids, groups)
+            run_together(self._whole(), reads, [], "raise")
 
-    def subscribe_arrow(self, table: pa.Table | pa.RecordBatch) -> None:
+    def subscribe_arrow(
+        self, table: pa.Table | pa.RecordBatch, *, owner: str | None = None
+    ) -> None:
         """Add the subscriptions of an Arrow table with one row per constraint: all or none.
 
-        ``predicast.language.arrow_form`` lists the columns.
+        ``predicast.language.arrow_form`` lists the columns. All are this owner's, if one is given.
         """
-        from predicast.language.arrow_form import alike_from_arrow
+        from predicast.bulk import bulk_from_arrow
 
-        ids, groups = alike_from_arrow(table)
-        check_no_id_is_empty(ids)
+        bulk = bulk_from_arrow(table, owner)
         with self._lock:
-            self._held.add_many(ids, groups)
+            self._whole().add_many(bulk)
 
     def apply(
         self,
@@ -209,58 +249,11 @@ class Engine:
                 limit=self.max_window,
                 actual=len(given),
             )
-        reads, refused = _read_all(given, on_refusal)
+        from predicast.window_reports import read_all, run_together
+
+        reads, refused = read_all(given, on_refusal)
         with self._lock:
-            taken, saved = self._run_together(reads, on_refusal, refused)
-        refused.sort(key=lambda refusal: refusal.position)
-        return Report(
-            len(given),
-            taken - (saved.given - saved.collapsed),
-            saved.shared,
-            saved.in_place,
-            saved.restructured,
-            tuple(refused),
-        )
-
-    def _run_together(
-        self, reads: list[tuple[int, Read]], on_refusal: str, refused: list[Refusal]
-    ) -> tuple[int, Saved]:
-        """Run a window: how many operations were taken, and what became of them."""
-        window = self._held.window()
-        refused_here: list[Refusal] = []
-        for position, read_ in reads:
-            try:
-                window.take(read_)
-            except PredicastError as error:
-                if on_refusal == "raise":
-                    error.add_note(f"operation {position} of the window")
-                    raise
-                refused_here.append(Refusal(position, read_.operation, error))
-        try:
-            saved = self._held.run(window)
-        except UnsupportedByMatcherError:
-            if on_refusal == "raise":
-                raise
-            return self._run_apart(reads, refused)
-        refused += refused_here
-        return len(reads) - len(refused_here), saved
-
-    def _run_apart(
-        self, reads: list[tuple[int, Read]], refused: list[Refusal]
-    ) -> tuple[int, Saved]:
-        """Run a window of which the matcher refuses something one by one, to learn what."""
-        from predicast.matching.window import Saved
-
-        taken, saved = 0, Saved()
-        for position, read_ in reads:
-            window = self._held.window()
-            try:
-                window.take(read_)
-                saved += self._held.run(window)
-                taken += 1
-            except PredicastError as error:
-                refused.append(Refusal(position, read_.operation, error))
-        return taken, saved
+            return run_together(self._whole(), reads, refused, on_refusal)
 
     def changes(self) -> Changes:
         """What changes from now on: its ``take`` gives the net effect, and begins anew.
@@ -275,11 +268,12 @@ class Engine:
         """
         changes = Changes(self._taken)
         with self._lock:
-            self._held.followers.add(changes)
+            self._whole().followers.add(changes)
         return changes
 
     def _taken(self, changes: Changes) -> list[Operation]:
         with self._lock:
+            self._whole()
             return changes.taken(self._entry_if_held)
 
     def _entry_if_held(self, id: str) -> Entry | None:
@@ -291,12 +285,9 @@ class Engine:
 
         given = read(operation)
         with self._lock:
-            window = self._held.window()
+            window = self._whole().window()
             window.take(given)
             self._held.run(window)
-
-    def _entry(self, id: str, key: int) -> Entry:
-        return Entry(id, self._held.statements.get(key), self._held.owners.get(key))
 
     # Asking it.
 
@@ -304,14 +295,16 @@ class Engine:
         """The ids of the subscriptions that the event matches, sorted."""
         checked = event if isinstance(event, Event) else Event(event)
         with self._lock:
-            return sorted(self._held.ids.names(self._matcher.match(checked)))
+            held = self._whole()
+            return sorted(held.ids.names(held.ask(lambda matcher: matcher.match(checked))))
 
     def match_batch(self, events: Iterable[Event | Mapping[str, Any]]) -> list[list[str]]:
         """One sorted list of ids per event."""
-        checked = [event if isinstance(event, Event) else Event(event) for event in events]
+        checked = _checked_events(events)
         with self._lock:
-            matched = self._matcher.match_batch(checked)
-            return [sorted(self._held.ids.names(keys)) for keys in matched]
+            held = self._whole()
+            matched = held.ask(lambda matcher: matcher.match_batch(checked))
+            return [sorted(held.ids.names(keys)) for keys in matched]
 
     def match_arrow(
         self,
@@ -332,10 +325,12 @@ class Engine:
         from predicast.matching.arrow import matches_table
         from predicast.matching.columns import Columns
 
-        _check_limit(limit)
+        most = _checked_limit(limit)
         with self._lock:
-            columns = Columns.from_arrow(batch, self.attributes(), intervals)
-            return matches_table(self._matcher.match_columns(columns, limit), self._held.ids)
+            held = self._whole()
+            columns = Columns.from_arrow(batch, held.statements.attributes(), intervals)
+            pairs = held.ask(lambda matcher: matcher.match_columns(columns, most))
+            return matches_table(pairs, held.ids)
 
     def count_arrow(
         self,
@@ -353,10 +348,12 @@ class Engine:
 
         from predicast.matching.columns import Columns
 
-        _check_limit(limit)
+        most = _checked_limit(limit)
         with self._lock:
-            columns = Columns.from_arrow(batch, self.attributes(), intervals)
-            return pa.array(self._matcher.count_columns(columns, limit), pa.int64())
+            held = self._whole()
+            columns = Columns.from_arrow(batch, held.statements.attributes(), intervals)
+            counts = held.ask(lambda matcher: matcher.count_columns(columns, most))
+            return pa.array(counts, pa.int64())
 
     def explain(self, id: str, event: Event | Mapping[str, Any]) -> Explanation:
         """Why the subscription matches the event, or why not."""
@@ -406,15 +403,16 @@ class Engine:
         from predicast.snapshot import Snapshot
 
         with self._lock:
+            held = self._whole()
             return Snapshot(
                 self._matcher_name,
                 self._absent,
-                self._held.arrived,
-                self._held.ids.held(),
-                self._held.owners.copy(),
-                self._held.statements.copy(),
-                self._held.templates.copy(),
-                self._matcher.stored(),
+                held.arrived,
+                held.ids.held(),
+                held.owners.copy(),
+                held.statements.copy(),
+                held.templates.copy(),
+                held.ask(lambda matcher: matcher.stored()),
             )
 
     @classmethod
@@ -432,36 +430,34 @@ class Engine:
         return engine
 
     def _restore(self, saved: Snapshot) -> None:
+        from predicast.holdings import fill
+
+        held = self._held
         stored = saved.structure if saved.matcher == self._matcher_name else None
-        if stored is None or not self._matcher.restore(stored, len(saved.ids.texts)):
-            for keys, alike in saved.statements.grouped():
-                self._matcher.subscribe_alike(keys, alike)
-        self._held.ids, self._held.owners = Ids.restored(saved.ids), saved.owners
-        self._held.statements, self._held.arrived = saved.statements, saved.arrived
-        self._held.templates = saved.templates
+        if stored is None or not held.matcher.restore(stored, len(saved.ids.texts)):
+            fill(held.matcher, saved.statements.grouped())
+        held.ids, held.owners = Ids.restored(saved.ids), saved.owners
+        held.statements, held.arrived = saved.statements, saved.arrived
+        held.templates = saved.templates
 
 
-def _read_all(
-    operations: Sequence[Operation], on_refusal: str
-) -> tuple[list[tuple[int, Read]], list[Refusal]]:
-    """The operations with what they state, and those that cannot be read."""
-    from predicast.windows import read
-
-    reads: list[tuple[int, Read]] = []
-    refused: list[Refusal] = []
-    for position, operation in enumerate(operations):
+def _checked_events(events: Iterable[Event | Mapping[str, Any]]) -> list[Event]:
+    """Events of the model; an error says which one is none."""
+    checked = []
+    for position, event in enumerate(events):
         try:
-            reads.append((position, read(operation)))
-        except PredicastError as error:
-            if on_refusal == "raise":
-                error.add_note(f"operation {position} of the window")
-                raise
-            refused.append(Refusal(position, operation, error))
-    return reads, refused
+            checked.append(event if isinstance(event, Event) else Event(event))
+        except ModelError as error:
+            error.event, error.message = position, f"event {position}: {error.message}"
+            raise
+    return checked
 
 
-def _check_limit(limit: object) -> None:
-    if limit is not None and (type(limit) is not int or limit < 1):
+def _checked_limit(limit: object) -> int | None:
+    if limit is None:
+        return None
+    if type(limit) is not int or limit < 1:
         raise InvalidOptionError(
             f"limit is a positive integer, or None for all matches, not {limit!r}", option="limit"
         )
+    return None if limit > _MOST_MATCHES else limit

@@ -3,7 +3,7 @@
 ::
 
     PredicastError
-    ├── ModelError (also a ValueError)
+    ├── ModelError (also a ValueError) event
     │   ├── InvalidValueError          attribute, value
     │   ├── InvalidIntervalError       attribute
     │   ├── InvalidEventError          attribute
@@ -21,9 +21,11 @@
     │   ├── TextTooLongError
     │   ├── NestingTooDeepError
     │   ├── TooManyClausesError
-    │   └── WindowTooLargeError
+    │   ├── WindowTooLargeError
+    │   └── IdsTooLargeError
     ├── EngineError
     │   ├── InvalidIdError             id
+    │   ├── InvalidSubscriptionError   position
     │   ├── DuplicateIdError           id
     │   ├── UnknownIdError             id, suggestion (also a KeyError)
     │   ├── UnknownMatcherError        name, suggestion
@@ -50,13 +52,16 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
+
+_COMPARED: Final = 10_000  # characters in which a similar word is looked for: some milliseconds
 
 __all__ = [
     "ColumnClashError",
     "DamagedSnapshotError",
     "DuplicateIdError",
     "EngineError",
+    "IdsTooLargeError",
     "InputFileError",
     "InvalidConstraintError",
     "InvalidEventError",
@@ -64,6 +69,7 @@ __all__ = [
     "InvalidIntervalError",
     "InvalidOptionError",
     "InvalidParameterError",
+    "InvalidSubscriptionError",
     "InvalidSubscriptionsError",
     "InvalidValueError",
     "JavaNotFoundError",
@@ -130,14 +136,31 @@ def _rebuild(cls: type[PredicastError], message: str, fields: dict[str, Any]) ->
 
 
 def suggest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that a reader most likely meant, or ``None``."""
-    by_folded = {name.casefold(): name for name in known}
+    """The known word that a reader most likely meant, or ``None``; also if there are too many."""
+    by_folded: dict[str, str] = {}
+    left = _COMPARED - len(word)
+    for name in known:
+        left -= len(name)
+        if left < 0:
+            return None
+        by_folded[name.casefold()] = name
     close = difflib.get_close_matches(word.casefold(), by_folded, n=1)
     return by_folded[close[0]] if close else None
 
 
+def shortened(value: object) -> str:
+    """How a message shows a value of any length."""
+    shown = repr(value)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
 class ModelError(PredicastError, ValueError):
-    """A value, event, constraint or interval that the model does not admit."""
+    """A value, event, constraint or interval that the model does not admit.
+
+    ``event`` is its position where several events were given.
+    """
+
+    event: int | None
 
 
 class InvalidValueError(ModelError):
@@ -245,14 +268,24 @@ class WindowTooLargeError(LimitError):
     """A window of more operations than one is allowed to hold."""
 
 
+class IdsTooLargeError(LimitError):
+    """Ids that together have more bytes than an answer can hold."""
+
+
 class EngineError(PredicastError):
     """A request that the engine refuses."""
 
 
 class InvalidIdError(EngineError, ValueError):
-    """A subscription id or owner that is not a non-empty string."""
+    """A subscription id or owner that is not a non-empty string, or is too long."""
 
     id: Any
+
+
+class InvalidSubscriptionError(EngineError, ValueError):
+    """Something that is not a subscription with its id, among many that are to be added."""
+
+    position: int | None
 
 
 class DuplicateIdError(EngineError, ValueError):

@@ -1,30 +1,49 @@
-"""``Holdings``: everything an engine holds, and how a window changes it.
+"""``Holdings``: everything an engine holds, and how it changes: all of it or nothing.
 
-Ids and their keys, what subscriptions state, whose they are, which have parameters, and the
-matcher: five structures that must agree. They change here and nowhere else, the matcher first:
-if it refuses, nothing else has changed.
+Ids and their keys, what subscriptions state, as which text, whose they are, which have parameters,
+and the matcher: structures that must agree, whatever happens half-way: a signal handler that
+raises (Ctrl-C, a timeout), no memory left. So a change goes like this::
+
+    work out the delta            nothing has changed: an exception leaves all as it was
+    let the matcher change        it is not trusted until the end; if it refuses, it has undone it
+    decide: pending = delta       one assignment; from here on the change happens
+    carry out the delta           on ids, statements, ..., each step the same if done twice
+    pending = nothing, and the matcher is trusted again
+
+Whoever comes next after an exception finds what was left over, and finishes it (``recover``): a
+pending delta is carried out again from the start, and a matcher that is not trusted is filled anew
+from the statements. That costs as much as loading an engine, after an exception in a moment that
+lasts microseconds, and nothing otherwise.
+
+Rejected: undoing what was done so far. It needs memory just when there may be none, and is itself
+interrupted by the second Ctrl-C.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeVar
 
-from predicast.changes import Changes
+from predicast.changes import Changes, Touched
+from predicast.delta import Delta
+from predicast.errors import PredicastError
 from predicast.ids import Ids, duplicate, unknown
 from predicast.matching.matcher import Matcher
 from predicast.matching.window import Added, Operation, Removed, Replaced, Saved
 from predicast.model.alike import Alike, Gathering
-from predicast.model.outline import Stated
 from predicast.owners import Owners
+from predicast.sources import Sources
 from predicast.statements import Statements
 from predicast.templates import Templates
-from predicast.windows import State, Window
+from predicast.windows import Window
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
+
+    from predicast.bulk import Bulk
+
+T = TypeVar("T")
 
 
 class Holdings:
@@ -36,8 +55,11 @@ class Holdings:
         self.statements = Statements()
         self.owners = Owners()
         self.templates = Templates()
+        self.sources = Sources()
         self.arrived = 0  # subscriptions ever added, for ids of our own making
         self.followers: weakref.WeakSet[Changes] = weakref.WeakSet()
+        self._pending: Delta | None = None
+        self._is_matcher_trusted = True
 
     def key(self, id: str) -> int:
         """The key of an id, or an error."""
@@ -57,115 +79,192 @@ class Holdings:
         """A window on what is held now."""
         return Window(self.ids, self.statements, self.owners, self.templates)
 
-    # Many at once.
+    # Asking.
 
-    def add_many(self, ids: pa.StringArray, groups: list[tuple[np.ndarray, Alike]]) -> None:
-        """Add subscriptions whose ids are valid and different, given by their positions."""
-        taken = self.ids.first_held(ids)
+    def ask(self, question: Callable[[Matcher], T]) -> T:
+        """What the matcher answers; not trusted any more if it was interrupted while it did."""
+        if self.matcher.survives_interrupted_matches:
+            return question(self.matcher)
+        return self._with_matcher(lambda: question(self.matcher))
+
+    def _with_matcher(self, use: Callable[[], T]) -> T:
+        """Use the matcher; it is trusted again if it came to an end, or refused by name."""
+        self._is_matcher_trusted = False
+        try:
+            result = use()
+        except PredicastError:
+            self._is_matcher_trusted = True
+            raise
+        self._is_matcher_trusted = True
+        return result
+
+    # Changing.
+
+    def add_many(self, bulk: Bulk) -> None:
+        """Add subscriptions whose ids are valid and different: all or, if one is refused, none."""
+        taken = self.ids.first_held(bulk.ids)
         if taken is not None:
             raise duplicate(taken)
-        keys = self.ids.add_many(ids)
+        self.ids.check_room(bulk.ids)
+        import numpy as np
+
+        keys = self.ids.free_keys(len(bulk.ids))
+        by_position = np.array(keys, np.int32)
+        groups = [(by_position[positions], alike) for positions, alike in bulk.groups]
+        delta = Delta(
+            self.arrived + len(keys),
+            ids=bulk.ids,
+            keys=keys,
+            stated=groups,
+            owners={keys[position]: owner for position, owner in bulk.owners.items()},
+            templates={keys[position]: each for position, each in bulk.templates.items()},
+            sources={keys[position]: text for position, text in bulk.sources.items()},
+            touched=[Touched(id, False, None) for id in bulk.ids] if self.followers else (),
+        )
+        self._change(delta, lambda: self._subscribe_all(groups))
+
+    def _subscribe_all(self, groups: list[tuple[np.ndarray, Alike]]) -> None:
         held: list[np.ndarray] = []
         try:
-            for positions, alike in groups:
-                self.matcher.subscribe_alike(keys[positions], alike)
-                held.append(keys[positions])
-        except BaseException:
+            for keys, alike in groups:
+                self.matcher.subscribe_alike(keys, alike)
+                held.append(keys)
+        except PredicastError:
             for some in held:
                 for key in some.tolist():
                     self.matcher.unsubscribe(key)
-            self.ids.remove_many(ids)
             raise
-        for some, (_, alike) in zip(held, groups, strict=True):
-            self.statements.add_alike(some, alike)
-        self.arrived += len(ids)
-        self.ids.make_ready()  # or the first change would have to wait for it
-        if self.followers:
-            self._note((id, None) for id in ids.to_pylist())
-
-    # A window.
 
     def run(self, window: Window) -> Saved:
         """Carry out the net effect of a window; if the matcher refuses, nothing has changed."""
         moved = list(window.moved())
+        delta = self._delta(window, moved)
         in_bulk = self.matcher.works_in_bulk
         operations = [] if in_bulk else list(self._one_by_one(moved))
-        new: list[str] = []
+        keys = dict(zip(delta.ids, delta.keys, strict=True))
         for id, state in window.states.items():
             if state.key is None:
                 assert state.stated is not None
-                operations.append(Added(self.ids.add(id), state.stated))
-                new.append(id)
+                operations.append(Added(keys[id], state.stated))
                 continue
             before = None if in_bulk else self.statements.get(state.key)
             if not state.present:
                 operations.append(Removed(state.key, before))
             elif state.stated is not None:
                 operations.append(Replaced(state.key, state.stated, before))
-        try:
+
+        def change() -> Saved:
             saved = self.matcher.run_window(operations)
-        except BaseException:
-            for id in new:
-                self.ids.remove(id)
-            raise
-        if in_bulk:
-            for keys, alike in moved:
-                self.matcher.change_alike(keys, alike)
-                saved += Saved(len(keys), 0, 0, len(keys), 0)
+            if in_bulk:
+                for keys, alike in moved:
+                    self.matcher.change_alike(keys, alike)
+                    saved += Saved(len(keys), 0, 0, len(keys), 0)
+            return saved
+
+        return self._change(delta, change)
+
+    def _delta(self, window: Window, moved: list[tuple[np.ndarray, Alike]]) -> Delta:
+        """What holds after a window; ``moved`` are the changes of parameters alone."""
+        states = window.states
+        delta = Delta(self.arrived + window.arrived)
+        new = [id for id, state in states.items() if state.key is None]
+        self.ids.check_room(new)
+        fresh = iter(self.ids.free_keys(len(new)))
+        gathering = Gathering()
+        removed = []
+        for id, state in states.items():
+            if not state.present:
+                assert state.key is not None
+                removed.append((id, state.key))
+                continue
+            key = next(fresh) if state.key is None else state.key
+            if state.arrives_anew:
+                delta.ids.append(id)
+                delta.keys.append(key)
+            delta.owners[key] = state.owner
+            if not state.keeps_template:
+                delta.templates[key] = state.template
+            if state.stated is not None:
+                gathering.add(key, *state.stated)
+                delta.sources[key] = state.text
+        delta.removed = removed
+        delta.stated = [*moved, *gathering.groups()]
         if self.followers:
-            self._note((id, state.key) for id, state in window.states.items())
-            self._note((id, move.key) for id, move in window.moves.items())
-        for keys, alike in moved:
-            self.statements.replace_alike(keys, alike)
-        self._restate(operations)
-        for id, state in window.states.items():
-            self._finish(id, state)
-        self.arrived += window.arrived
-        return saved
+            delta.touched = [
+                *(self._touched(id, state.key) for id, state in states.items()),
+                *(self._touched(id, move.key) for id, move in window.moves.items()),
+            ]
+        return delta
 
     def _one_by_one(self, moved: list[tuple[np.ndarray, Alike]]) -> Iterator[Operation]:
         for keys, alike in moved:
             for key, subscription in zip(keys.tolist(), alike.subscriptions(), strict=True):
                 yield Replaced(key, subscription, self.statements.get(key))
 
-    def _restate(self, operations: Sequence[Operation]) -> None:
-        """Hold what operations that were run state, those of one outline together."""
-        added, replaced = Gathering(), Gathering()
-        for operation in operations:
-            if isinstance(operation, Removed):
-                self.statements.remove(operation.key)
-            elif isinstance(operation.stated, Stated):
-                kind = added if isinstance(operation, Added) else replaced
-                kind.add(operation.key, *operation.stated)
-        for keys, alike in added.groups():
-            self.statements.add_alike(keys, alike)
-        for keys, alike in replaced.groups():
-            self.statements.replace_alike(keys, alike)
+    def _touched(self, id: str, key: int | None) -> Touched:
+        return Touched(id, key is not None, None if key is None else self.owners.get(key))
 
-    def _finish(self, id: str, state: State) -> None:
-        """Owner, template and order of arrival of one id, after its window."""
-        if not state.present:
-            assert state.key is not None
-            self.owners.forget(state.key)
-            self.templates.forget(state.key)
-            self.ids.remove(id)
-            return
-        key = self.key(id)
-        if state.arrives_anew:
-            self.ids.put_last(id)
-        if state.owner is None:
-            self.owners.forget(key)
-        else:
-            self.owners.set(key, state.owner)
-        if state.template is not None:
-            self.templates.set(key, state.template)
-        elif not state.keeps_template:
-            self.templates.forget(key)
+    # All or nothing.
 
-    def _note(self, ids: Iterable[tuple[str, int | None]]) -> None:
-        """Tell followers what changes: ids, and the keys of those that were held before."""
-        noted = [
-            (id, key is not None, None if key is None else self.owners.get(key)) for id, key in ids
-        ]
+    def _change(self, delta: Delta, change_matcher: Callable[[], T]) -> T:
+        """Change the matcher and all else; what it says of it."""
+        self._is_matcher_trusted = False
+        try:
+            result = change_matcher()
+        except PredicastError:  # it refuses, and has undone what it did
+            self._is_matcher_trusted = True
+            raise
+        self._pending = delta
+        self._carry_out(delta)
+        self._pending = None
+        self._is_matcher_trusted = True
+        return result
+
+    def _carry_out(self, delta: Delta) -> None:
+        """Make what a delta says hold; the same if done twice."""
         for changes in self.followers:
-            changes.note(noted)
+            changes.note(delta.touched)
+        for id, key in delta.removed:
+            self._forget(id, key)
+        self.ids.put_many(delta.ids, delta.keys)
+        for keys, alike in delta.stated:
+            self.statements.put_alike(keys, alike)
+        for key, owner in delta.owners.items():
+            self.owners.set(key, owner)
+        for key, template in delta.templates.items():
+            self.templates.set(key, template)
+        for key, text in delta.sources.items():
+            self.sources.set(key, text)
+        self.arrived = delta.arrived
+
+    def _forget(self, id: str, key: int) -> None:
+        self.owners.set(key, None)
+        self.templates.set(key, None)
+        self.sources.forget(key)
+        if key in self.statements:
+            self.statements.remove(key)
+        self.ids.remove(id, key)
+
+    def recover(self) -> None:
+        """Finish what an exception left unfinished; to be called before anything else is."""
+        if self._pending is None and self._is_matcher_trusted:
+            return
+        if self._pending is not None:
+            self._repair()
+            self._carry_out(self._pending)
+            self._repair()  # keys that were free are in use now
+            self._pending = None
+        matcher = type(self.matcher)(absent=self.matcher.absent)
+        fill(matcher, self.statements.grouped())
+        self.matcher = matcher
+        self._is_matcher_trusted = True
+
+    def _repair(self) -> None:
+        self.ids.repair()
+        self.statements.repair()
+
+
+def fill(matcher: Matcher, groups: Iterable[tuple[np.ndarray, Alike]]) -> None:
+    """Have an empty matcher hold subscriptions that it is known to accept."""
+    for keys, alike in groups:
+        matcher.subscribe_alike(keys, alike)

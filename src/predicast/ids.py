@@ -9,32 +9,41 @@ Keys are small and dense, so that they serve as positions in arrays; one that wa
 given out again, and memory stays bounded however many subscriptions come and go. The dictionary
 also keeps the order of arrival, which keys that are used again do not.
 
-What comes in bulk stays an Arrow array, four bytes and the text per id, until somebody asks
-for one id: only then are Python strings and the dictionary made, once, for all of them. Until
-then keys are given out in order and none that is free is given out again; there are free ones, and
-another order of arrival, only where ids come from a file. An engine that is loaded and then only
-matches batches never pays for either.
+The dictionary is what counts; everything else follows from it and can be worked out anew
+(``repair``), which is what becomes of a change that was interrupted half-way.
+
+What was loaded from a file stays an Arrow array, four bytes and the text per id, until somebody
+asks for one id: only then are Python strings and the dictionary made, once, for all of them. An
+engine that is loaded and then only matches batches never pays for either.
 
 Answers name subscriptions by position in ``array``, a growing list of texts (``_Texts``) to which a
 new id is appended; a position is the key until a key is given out a second time.
 
-Cost: O(1) per id that is added, removed or looked up, and O(n) for the first look-up after bulk
-loading.
+Cost: O(1) per id that is added, removed or looked up, and O(n) for the first look-up after loading.
+Limits: an id has at most 1,024 bytes, and all together as many as one Arrow array can hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from predicast.errors import DuplicateIdError, InvalidIdError, UnknownIdError, suggest
+from predicast.errors import (
+    DuplicateIdError,
+    IdsTooLargeError,
+    InvalidIdError,
+    UnknownIdError,
+    shortened,
+    suggest,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
 
-_SUGGESTED: Final = 10_000  # ids among which a similar one is looked for
+MAX_ID: Final = 1_024  # bytes of one id or owner in UTF-8
+MAX_BYTES: Final = (1 << 31) - 1  # of all ids together: Arrow's strings have offsets of 32 bits
 _ROOM: Final = 1 << 10  # ids that texts have room for at once
 
 
@@ -45,41 +54,42 @@ class HeldIds(NamedTuple):
     order: Sequence[int] | np.ndarray | None
 
 
+class _Answers(NamedTuple):
+    """What answers name subscriptions by: texts, and where that of each key stands in them."""
+
+    texts: _Texts
+    position: np.ndarray | None  # None: the key itself
+
+
 class Ids:
     """Ids by key and keys by id."""
 
-    def __init__(self, ids: pa.StringArray | None = None) -> None:
-        self._bulk: list[pa.StringArray] = []  # ids that are not Python strings yet
-        self._by_key: list[str | None] | None = []  # None while there is bulk
+    def __init__(self) -> None:
+        self._unread: HeldIds | None = None  # from a file; then nothing below holds yet
         self._keys: dict[str, int] = {}
+        self._by_key: list[str | None] = []
         self._free: list[int] = []
-        self._length = 0
-        self._named: list[str | None] | None = None  # of the bulk: made when one is first named
-        self._texts: _Texts | None = None  # made when an id first follows the bulk
-        self._position: np.ndarray | None = None  # of each key's text; None: the key itself
-        self._order: np.ndarray | None = None  # of bulk: keys as they came, if not as they ascend
-        if ids is not None:
-            self.add_many(ids)
+        self._bytes = 0  # of all ids in UTF-8
+        self._answers: _Answers | None = None  # made when somebody first asks for the array
 
     @classmethod
     def restored(cls, held: HeldIds) -> Ids:
         """As a file has them, in arrays."""
-        import numpy as np
-
-        assert not isinstance(held.texts, list)
-        restored = cls(held.texts)
-        if held.order is not None:
-            restored._order, restored._length = np.asarray(held.order), len(held.order)
+        restored = cls()
+        restored._unread = held
         return restored
 
     def held(self) -> HeldIds:
         """What there is, untouched by later changes; quick, as it may be under a lock."""
-        if self._by_key is None:
-            return HeldIds(self.array(), self._order)
+        if self._unread is not None:
+            return self._unread
         return HeldIds(self._by_key.copy(), list(self._keys.values()))
 
     def __len__(self) -> int:
-        return self._length
+        if self._unread is None:
+            return len(self._keys)
+        texts, order = self._unread
+        return len(texts) if order is None else len(order)
 
     def __contains__(self, id: object) -> bool:
         return id in self._by_id()
@@ -90,7 +100,7 @@ class Ids:
 
     def bound(self) -> int:
         """All keys are below it, those that are free included."""
-        return sum(map(len, self._bulk)) if self._by_key is None else len(self._by_key)
+        return len(self._by_key if self._unread is None else self._unread.texts)
 
     def items(self) -> list[tuple[str, int]]:
         """All ids with their keys, in the order in which they came."""
@@ -102,7 +112,7 @@ class Ids:
 
     def names(self, keys: Sequence[int]) -> list[str]:
         """The ids of some keys."""
-        if self._by_key is None:
+        if self._unread is not None:
             import numpy as np
             import pyarrow as pa
 
@@ -113,134 +123,141 @@ class Ids:
             return found
         return [self._by_key[key] for key in keys]  # type: ignore[misc]
 
-    def add(self, id: str) -> int:
-        """Hold a new id; the key that stands for it."""
-        by_key = self._listed()
-        if self._free:
-            key = self._free.pop()
+    def first_held(self, ids: Iterable[str]) -> str | None:
+        """The first of some ids that is held already, if any."""
+        held = self._by_id()
+        if held.keys().isdisjoint(ids):
+            return None
+        return next(id for id in ids if id in held)
+
+    # Changing them.
+
+    def free_keys(self, count: int) -> list[int]:
+        """As many keys that stand for nothing, in the order in which they are to be used."""
+        self._by_id()
+        again = self._free[: -count - 1 : -1]
+        new = self.bound()
+        return [*again, *range(new, new + count - len(again))]
+
+    def check_room(self, ids: Iterable[str]) -> None:
+        """Refuse ids with which there would be more text than answers can hold."""
+        total = self._bytes + sum(map(_size, ids))
+        if total > MAX_BYTES:
+            raise IdsTooLargeError(
+                f"all ids of an engine have at most {MAX_BYTES:,} bytes together; "
+                f"with these there would be {total:,}",
+                limit=MAX_BYTES,
+                actual=total,
+            )
+
+    def put(self, id: str, key: int) -> None:
+        """Hold an id, which arrives now, under its own key or one that is free."""
+        keys, by_key = self._by_id(), self._by_key
+        if keys.pop(id, None) is None:
+            if self._free and self._free[-1] == key:
+                self._free.pop()
+            by_key.extend([None] * (key + 1 - len(by_key)))
             by_key[key] = id
-        else:
-            key = len(by_key)
-            by_key.append(id)
-        self._keys[id] = key
-        self._length += 1
-        self._append_text(key, id)
-        return key
+            self._bytes += _size(id)
+            self._append_text(key, id)
+        keys[id] = key
 
-    def _append_text(self, key: int, id: str) -> None:
-        if self._texts is None:
-            return  # nobody has asked for the array yet
-        if len(self._texts) > 2 * self.bound() + _ROOM:  # most of them are of the past
-            self._texts = self._position = None
-            return
-        place = self._texts.append(id)
-        if self._position is None:
-            if place == key:
-                return
-            import numpy as np
+    def put_many(self, ids: list[str], keys: list[int]) -> None:
+        """Hold many new ids under the keys that ``free_keys`` gave."""
+        held, bound = self._by_id(), self.bound()
+        again = sum(key < bound for key in keys)
+        if keys[again:] != [*range(bound, bound + len(keys) - again)]:
+            again = len(keys)  # as a change that is carried out for the second time finds them
+        for id, key in zip(ids[:again], keys, strict=False):
+            self.put(id, key)
+        new = ids[again:]
+        self._by_key += new
+        self._bytes += sum(map(_size, new))
+        self._answers = None
+        held.update(zip(new, keys[again:], strict=True))
 
-            self._position = np.arange(self.bound() + _ROOM, dtype=np.int32)
-        if key >= len(self._position):
-            import numpy as np
+    def remove(self, id: str, key: int) -> None:
+        """Forget an id, if it is there; the key that stood for it is free."""
+        if self._by_id().pop(id, None) is not None:
+            self._by_key[key] = None
+            self._free.append(key)
+            self._bytes -= _size(id)
 
-            self._position = np.append(self._position, np.zeros(len(self._position), np.int32))
-        self._position[key] = place
+    def repair(self) -> None:
+        """Work out anew what follows from the ids and their keys, after an interrupted change."""
+        keys = self._by_id()
+        by_key: list[str | None] = [None] * (max(keys.values(), default=-1) + 1)
+        for id, key in keys.items():
+            by_key[key] = id
+        self._answers = None
+        self._by_key = by_key
+        self._free = [key for key, id in enumerate(by_key) if id is None]
+        self._bytes = sum(map(_size, keys))
+
+    # What answers are made of.
 
     def positions(self, keys: np.ndarray) -> np.ndarray:
         """Where the ids of some keys stand in ``array``."""
         self.array()
-        return keys if self._position is None else self._position[keys]
-
-    def add_many(self, ids: pa.StringArray) -> np.ndarray:
-        """Hold new ids, all different; their keys."""
-        import numpy as np
-
-        if self._by_key is not None and self._length:  # somebody looks at single ids
-            return np.array([self.add(id) for id in ids.to_pylist()], np.int32)
-        if self._by_key is not None:  # all keys are free, or there never was one
-            self._by_key, self._keys, self._free = None, {}, []
-        start = self.bound()
-        keys = np.arange(start, start + len(ids), dtype=np.int32)
-        if self._order is not None:
-            self._order = np.concatenate([self._order, keys])
-        self._bulk.append(ids)
-        self._named = None
-        self._length += len(ids)
-        self._texts = self._position = None
-        return keys
-
-    def remove(self, id: str) -> int:
-        """Forget an id; the key that stood for it is free."""
-        by_key = self._listed()
-        key = self._keys.pop(id)
-        by_key[key] = None
-        self._free.append(key)
-        self._length -= 1
-        return key
-
-    def put_last(self, id: str) -> None:
-        """An id that is held arrives anew, under its old key."""
-        self._listed()
-        self._keys[id] = self._keys.pop(id)
-
-    def remove_many(self, ids: pa.StringArray) -> None:
-        """Forget ids that were held, such as those of a bulk that was refused."""
-        if self._by_key is None and self._bulk and self._bulk[-1] is ids:
-            self._bulk.pop()  # as it was before they came
-            self._named = None
-            self._length -= len(ids)
-            if self._order is not None:
-                self._order = self._order[: self._length]
-            return
-        for id in ids.to_pylist():
-            self.remove(id)
-
-    def first_held(self, ids: pa.StringArray) -> str | None:
-        """The first of some ids that is held already, if any."""
-        if self._length == 0:
-            return None
-        if self._by_key is not None:
-            return next((id for id in ids.to_pylist() if id in self._keys), None)
-        import pyarrow.compute as pc
-
-        taken = pc.is_in(ids, value_set=self.array())
-        place = pc.index(taken, True).as_py()
-        return None if place < 0 else ids[place].as_py()
+        position = None if self._answers is None else self._answers.position
+        return keys if position is None else position[keys]
 
     def array(self) -> pa.StringArray:
         """The texts of all ids, where ``positions`` says; others may stand between them."""
         import pyarrow as pa
 
-        if self._by_key is None:
-            if len(self._bulk) != 1:
-                self._bulk = [pa.concat_arrays([*self._bulk, pa.array([], pa.string())])]
-            return self._bulk[0]
-        if self._texts is None:
-            self._texts = _Texts(pa.array([id or "" for id in self._by_key], pa.string()))
-        return self._texts.array()
+        if self._unread is not None:
+            return self._unread.texts
+        if self._answers is None:
+            texts = _Texts(pa.array([id or "" for id in self._by_key], pa.string()))
+            self._answers = _Answers(texts, None)
+        return self._answers.texts.array()
+
+    def _append_text(self, key: int, id: str) -> None:
+        if self._answers is None:
+            return  # nobody has asked for the array yet
+        texts, position = self._answers
+        if len(texts) > 2 * self.bound() + _ROOM or not texts.has_room(id):
+            self._answers = None  # most of them are of the past
+            return
+        place = texts.append(id)
+        if position is None:
+            if place == key:
+                return
+            import numpy as np
+
+            position = np.arange(self.bound() + _ROOM, dtype=np.int32)
+        if key >= len(position):
+            import numpy as np
+
+            position = np.append(position, np.zeros(max(len(position), _ROOM), np.int32))
+        position[key] = place
+        self._answers = _Answers(texts, position)
+
+    # What a file has.
 
     def make_ready(self) -> None:
         """Make the dictionary now rather than when the first id is asked for."""
-        self._listed()
-
-    def _listed(self) -> list[str | None]:
-        """Ids by key, as Python strings from now on."""
-        if self._by_key is None:
-            array = self.array()
-            by_key: list[str] = array.to_pylist()
-            # Nothing was removed since the bulk came: keys are in order of arrival, or in a file's.
-            order = range(len(by_key)) if self._order is None else self._order.tolist()
-            self._keys = {by_key[key]: key for key in order}
-            self._free = [key for key, id in enumerate(by_key) if not id]
-            self._by_key = [id or None for id in by_key]
-            self._texts = _Texts(array)
-            self._bulk, self._order, self._named = [], None, None
-        return self._by_key
+        self._by_id()
 
     def _by_id(self) -> dict[str, int]:
         """Keys by id, in order of arrival."""
-        self._listed()
+        if self._unread is not None:
+            texts, order = self._unread
+            by_key: list[str] = texts.to_pylist()  # type: ignore[union-attr]
+            arrival = range(len(by_key)) if order is None else list(map(int, order))
+            self._keys = {by_key[key]: key for key in arrival}
+            self._free = [key for key, id in enumerate(by_key) if not id]
+            self._by_key = [id or None for id in by_key]
+            self._bytes = sum(map(_size, self._keys))
+            self._answers = _Answers(_Texts(texts), None)
+            self._unread = None  # the last step: until then all of it is done again
         return self._keys
+
+
+def _size(id: str) -> int:
+    """Its bytes in UTF-8."""
+    return len(id) if id.isascii() else len(id.encode())
 
 
 class _Texts:
@@ -262,6 +279,10 @@ class _Texts:
 
     def __len__(self) -> int:
         return self._count
+
+    def has_room(self, text: str) -> bool:
+        """Whether one more can be told from the others by offsets of 32 bits."""
+        return int(self._offsets[self._count]) + 4 * len(text) <= MAX_BYTES
 
     def append(self, text: str) -> int:
         """One more; its position. Arrays made before keep what they had."""
@@ -290,37 +311,41 @@ class _Texts:
 
 
 def check_id(what: str, text: object) -> None:
-    """Refuse an id or an owner that is not a non-empty string of Unicode."""
+    """Refuse an id or an owner that is not a non-empty string of Unicode, or too long a one."""
     if not isinstance(text, str) or not text or not (text.isascii() or _is_unicode(text)):
         raise _invalid(what, text)
+    if len(text) * 4 > MAX_ID and _size(text) > MAX_ID:
+        raise _too_long(what, text)
 
 
-def checked_ids(ids: Sequence[str]) -> pa.StringArray:
-    """The ids of a bulk, all valid and all different."""
-    import pyarrow as pa
+def check_arrow_ids(ids: pa.StringArray) -> None:
+    """Refuse empty and over-long ones among ids that came as Arrow, where all else is valid."""
+    import pyarrow.compute as pc
 
-    seen: set[str] = set()
+    sizes = pc.binary_length(ids)
+    for wrong in (pc.equal(sizes, 0), pc.greater(sizes, MAX_ID)):
+        place = pc.index(wrong, True).as_py()
+        if place >= 0:
+            check_id("id", ids[place].as_py())
+
+
+def check_ids(ids: Sequence[object]) -> None:
+    """Refuse the ids of a bulk unless all are valid and all are different."""
+    seen: set[object] = set()
     for id in ids:
         check_id("id", id)
         if id in seen:
-            raise duplicate(id)
+            raise duplicate(str(id))
         seen.add(id)
-    return pa.array(ids, pa.string())
-
-
-def check_no_id_is_empty(ids: pa.StringArray) -> None:
-    """Refuse the empty string among ids that came as Arrow, where all else is valid."""
-    import pyarrow.compute as pc
-
-    if pc.index(ids, "").as_py() >= 0:
-        raise _invalid("id", "")
 
 
 def unknown(id: object, ids: Ids) -> UnknownIdError:
     """The error for an id that nothing has."""
-    close = suggest(str(id), ids) if len(ids) < _SUGGESTED else None
+    close = suggest(str(id), ids)
     hint = f"; did you mean {close!r}?" if close else ""
-    return UnknownIdError(f"no subscription has the id {id!r}{hint}", id=id, suggestion=close)
+    return UnknownIdError(
+        f"no subscription has the id {shortened(id)}{hint}", id=id, suggestion=close
+    )
 
 
 def duplicate(id: str) -> DuplicateIdError:
@@ -331,7 +356,13 @@ def duplicate(id: str) -> DuplicateIdError:
 
 
 def _invalid(what: str, text: object) -> InvalidIdError:
-    return InvalidIdError(f"an {what} is a non-empty string, not {text!r}", id=text)
+    return InvalidIdError(f"an {what} is a non-empty string, not {shortened(text)}", id=text)
+
+
+def _too_long(what: str, text: str) -> InvalidIdError:
+    return InvalidIdError(
+        f"an {what} has at most {MAX_ID:,} bytes; {shortened(text)} has {_size(text):,}", id=text
+    )
 
 
 def _is_unicode(text: str) -> bool:

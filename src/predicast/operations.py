@@ -13,12 +13,16 @@ from predicast.model import Value
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
-    """Add a subscription under a new id; ``parameters`` give its text's ``:names`` their values."""
+    """Add a subscription under a new id; ``parameters`` give its text's ``:names`` their values.
+
+    With ``replace`` the id may be taken: then expression and owner become what is said here.
+    """
 
     id: str
     expression: Readable
     owner: str | None = None
     parameters: Mapping[str, Value] | None = None
+    replace: bool = False
 
 
 @dataclass(frozen=True, slots=True)

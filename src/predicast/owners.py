@@ -41,13 +41,12 @@ class Owners:
         """The owner of a subscription, if it has one."""
         return self.by_key().get(key)
 
-    def set(self, key: int, owner: str) -> None:
-        """Note whose a new subscription is."""
-        self._by_key[key] = owner
-
-    def forget(self, key: int) -> None:
-        """A subscription is gone."""
-        self.by_key().pop(key, None)
+    def set(self, key: int, owner: str | None) -> None:
+        """Note whose a subscription is, or that it is nobody's."""
+        if owner is None:
+            self.by_key().pop(key, None)
+        else:
+            self.by_key()[key] = owner
 
     def copy(self) -> Owners:
         """The same, untouched by later changes."""

@@ -15,6 +15,10 @@ that its key is at home there, so that removing or changing a subscription write
 A chunk of which more than half is dead is written anew, and chunks of one outline and of similar
 size are merged, so that there are O(log n) chunks per outline.
 
+What counts is ``alone``, ``home`` and the chunks that it points to: a chunk is there before its
+keys are at home in it, and goes after they have left. The counters follow from these and can be
+worked out anew (``repair``), which is what becomes of a change that was interrupted half-way.
+
 Cost: a look-up is a binary search in one chunk. Adding in bulk is linear in the bulk; merging
 makes that O(log n) times as much over an engine's life.
 
@@ -133,6 +137,17 @@ class Statements:
         self._alone[key] = subscription
         self._look(subscription.attributes(), 1)
 
+    def put_alike(self, keys: np.ndarray, alike: Alike) -> None:
+        """Hold subscriptions of one outline under keys of which any may be known."""
+        known = self._homes(keys) > 0
+        alone = self._singles()
+        if alone:
+            known |= np.fromiter((key in alone for key in keys.tolist()), bool, len(keys))
+        if known.any():
+            self.replace_alike(keys[known], alike if known.all() else alike.take(known))
+        if not known.all():
+            self.add_alike(keys[~known], alike.take(~known) if known.any() else alike)
+
     def add_alike(self, keys: np.ndarray, alike: Alike) -> None:
         """Hold many subscriptions of one outline under new keys."""
         if len(keys) < _FEW:
@@ -164,9 +179,30 @@ class Statements:
         found = self._singles().get(key)
         return self._chunk_of(key)[1].alike.outline if found is None else outlined(found).outline
 
+    def __contains__(self, key: int) -> bool:
+        return key in self._singles() or (key < len(self._home) and self._home[key] > 0)
+
     def remove(self, key: int) -> None:
         """Forget a subscription."""
         self._look(self._forget(key), -1)
+
+    def repair(self) -> None:
+        """Work out anew what follows from what is held, after an interrupted change."""
+        alone = self._singles()
+        at_home = [key for key in alone if key < len(self._home)]
+        self._home[at_home] = 0
+        self._attributes, self._in_chunks, self._by_outline = Counter(), 0, {}
+        for subscription in alone.values():
+            self._look(subscription.attributes(), 1)
+        for number, chunk in list(self._chunks.items()):
+            live = int(np.count_nonzero(self._home[chunk.keys] == number))
+            if not live:
+                del self._chunks[number]
+                continue
+            chunk.dead = len(chunk) - live
+            self._in_chunks += live
+            self._look(chunk.alike.outline.attributes(), live)
+            self._by_outline.setdefault(chunk.alike.outline, []).append(number)
 
     def replace(self, key: int, subscription: Subscription) -> None:
         """Hold another subscription under a known key."""
@@ -290,8 +326,8 @@ class Statements:
         while number in self._chunks:
             number -= 1  # some chunk before it is gone
         self._make_room(int(keys[-1]), number)
-        self._home[keys] = number
         self._chunks[number] = _Chunk(keys, alike)
+        self._home[keys] = number
         self._by_outline.setdefault(alike.outline, []).append(number)
 
     def _make_room(self, key: int, number: int) -> None:
@@ -324,21 +360,21 @@ class Statements:
         chunks = [(number, self._chunks[number]) for number in numbers]
         live = [self._live(number, chunk) for number, chunk in chunks]
         outline = chunks[0][1].alike.outline
-        for number in numbers:
-            del self._chunks[number]
-            self._by_outline[outline].remove(number)
-        if not self._by_outline[outline]:
-            del self._by_outline[outline]
         keys = np.concatenate([keys for keys, _ in live])
         alike = joined([alike for _, alike in live])
         order = np.argsort(keys)
         keys, alike = keys[order], alike.take(order)
         if len(keys) >= _FEW:
             self._insert(keys, alike)
-            return
-        self._home[keys] = 0
-        self._in_chunks -= len(keys)
-        self._alone.update(zip(keys.tolist(), alike.subscriptions(), strict=True))
+        else:
+            self._alone.update(zip(keys.tolist(), alike.subscriptions(), strict=True))
+            self._home[keys] = 0
+            self._in_chunks -= len(keys)
+        for number in [*numbers]:
+            del self._chunks[number]
+            self._by_outline[outline].remove(number)
+        if not self._by_outline[outline]:
+            del self._by_outline[outline]
 
     def _live(self, number: int, chunk: _Chunk) -> tuple[np.ndarray, Alike]:
         if not chunk.dead:

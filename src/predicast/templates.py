@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from predicast.errors import DamagedSnapshotError, PredicastError
+from predicast.errors import DamagedSnapshotError, PredicastError, shortened
 from predicast.model import Event
 from predicast.model.outline import OperandType, Outline, Stated
 
@@ -104,16 +104,14 @@ class Templates:
             self._unread.forget(key)
         return found
 
-    def set(self, key: int, template: Template) -> None:
-        """A subscription has parameters from now on."""
-        self.forget(key)
-        self._by_key[key] = template
-
-    def forget(self, key: int) -> None:
-        """A subscription is gone, or has no parameters any more."""
-        self._by_key.pop(key, None)
+    def set(self, key: int, template: Template | None) -> None:
+        """Note the template of a subscription, or that it has no parameters."""
         if self._unread is not None:
             self._unread.forget(key)
+        if template is None:
+            self._by_key.pop(key, None)
+        else:
+            self._by_key[key] = template
 
     def copy(self) -> Templates:
         """The same, untouched by later changes."""
@@ -209,5 +207,4 @@ class _Unread:
 
 
 def _damaged(text: str) -> DamagedSnapshotError:
-    shown = text if len(text) <= 60 else text[:57] + "..."
-    return DamagedSnapshotError(f"the snapshot has a text that does not fit: {shown!r}")
+    return DamagedSnapshotError(f"the snapshot has a text that does not fit: {shortened(text)}")

@@ -23,7 +23,7 @@ import numpy as np
 
 from predicast.errors import EngineError, ParameterError, PredicastError
 from predicast.ids import Ids, check_id, duplicate, unknown
-from predicast.language.bulk import stated_by
+from predicast.language.reading import stated_by
 from predicast.model.alike import Alike, column_of
 from predicast.model.outline import OPERAND_TYPES, OperandType, Stated
 from predicast.model.values import INT_MAX, INT_MIN
@@ -47,6 +47,7 @@ class State:
     template: Template | None = None
     keeps_template: bool = False  # as it was: most never look, and a file's is text until then
     stated: Stated | None = None  # None: as it was
+    text: str | None = None  # that says so, if there is one and it has no parameters
     arrives_anew: bool = False
 
 
@@ -62,8 +63,9 @@ class Read(NamedTuple):
     """An operation and what its expression states."""
 
     operation: Operation
-    stated: Stated | None
-    template: Template | None
+    stated: Stated | None = None
+    template: Template | None = None
+    text: str | None = None
 
 
 def read(operation: Operation) -> Read:
@@ -77,14 +79,15 @@ def read(operation: Operation) -> Read:
             error.add_note(f"in the subscription {operation.id!r}")
             raise
         if parametric is None:
-            return Read(operation, stated, None)
+            text = operation.expression if isinstance(operation.expression, str) else None
+            return Read(operation, stated, None, text)
         template = Template.of(parametric, stated.outline, operation.parameters or {})
         return Read(operation, stated, template)
     if isinstance(operation, Change):
         _check_parameters(operation.parameters)
-        return Read(operation, None, None)
+        return Read(operation)
     if isinstance(operation, Unsubscribe):
-        return Read(operation, None, None)
+        return Read(operation)
     raise EngineError(f"a window holds Subscribe, Change and Unsubscribe, not {operation!r}")
 
 
@@ -135,12 +138,16 @@ class Window:
             self._unsubscribe(operation.id, state)
             return
         if given.stated is not None:
-            state.stated, state.template = given.stated, given.template
-            state.keeps_template = False
-        else:
-            assert operation.parameters is not None
-            self._set_parameters(operation.id, state, operation.parameters)
+            self._restate(operation.id, state, given)
+            return
+        assert operation.parameters is not None
+        self._set_parameters(operation.id, state, operation.parameters)
         self.states[operation.id] = state
+
+    def _restate(self, id: str, state: State, given: Read) -> None:
+        state.stated, state.template, state.text = given.stated, given.template, given.text
+        state.keeps_template = False
+        self.states[id] = state
 
     def _move(self, operation: Change) -> bool:
         """Take new values of parameters, if they are numbers and nothing else was touched."""
@@ -181,11 +188,21 @@ class Window:
             check_id("owner", operation.owner)
         state = self._state(operation.id)
         if state is not None and state.present:
-            raise duplicate(operation.id)
+            if not operation.replace:
+                raise duplicate(operation.id)
+            state.owner = operation.owner
+            self._restate(operation.id, state, given)
+            return
         key = None if state is None else state.key
         self.states.pop(operation.id, None)  # those that arrive stand in the order of arrival
         self.states[operation.id] = State(
-            key, True, operation.owner, given.template, stated=given.stated, arrives_anew=True
+            key,
+            True,
+            operation.owner,
+            given.template,
+            stated=given.stated,
+            text=given.text,
+            arrives_anew=True,
         )
         self.arrived += 1
 
@@ -204,7 +221,7 @@ class Window:
             raise EngineError(f"the subscription {id!r} has no parameters; change its expression")
         before = state.stated or self._statements.stated(state.key)  # type: ignore[arg-type]
         values = {**template.current(before), **parameters}
-        state.stated = template.parametric.fill(values)
+        state.stated, state.text = template.parametric.fill(values), None
         state.template = Template.of(template.parametric, state.stated.outline, values)
         state.keeps_template = False
 

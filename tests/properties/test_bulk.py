@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predicast import attr
+from predicast.bulk import Bulk, bulk_of, read_records
 from predicast.errors import LanguageError, ParseError, TextTooLongError
 from predicast.language import to_subscription, to_where
-from predicast.language.bulk import alike_from_pairs
 from predicast.language.where import ShapeCache
 from predicast.language.where.cache import MAX_TEXT
 from predicast.model import Subscription
@@ -17,8 +17,12 @@ from predicast.model.outline import outlined
 from predicast.testing.strategies import subscriptions
 
 
-def read(pairs: list[tuple[Any, Any]]) -> list[Subscription]:
-    ids, groups = alike_from_pairs(pairs)
+def bulk(pairs: list[tuple[str, Any]]) -> Bulk:
+    return bulk_of(read_records(pairs, None))
+
+
+def read(pairs: list[tuple[str, Any]]) -> list[Subscription]:
+    ids, groups, *_ = bulk(pairs)
     assert ids == [id for id, _ in pairs]
     found = {
         position: each
@@ -55,7 +59,7 @@ def test_texts_and_subscriptions(given_: list[Subscription]) -> None:
 def test_shapes_filled_in_bulk(texts: list[str]) -> None:
     right = [to_subscription(text) for text in texts]
     for _ in range(3):
-        found = read(list(enumerate(texts)))
+        found = read([(f"s{number}", text) for number, text in enumerate(texts)])
         assert found == right
         assert repr(found) == repr(right)
 
@@ -84,11 +88,11 @@ def test_known_shapes_make_no_constraint(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_an_error_names_the_pair(wrong: Any, error: type[Exception]) -> None:
     good: list[tuple[str, Any]] = [("good", "price < 5"), ("fine", "n RLIKE 'a'")]
     with pytest.raises(error) as caught:
-        alike_from_pairs([*good, ("bad", wrong)])
+        bulk([*good, ("bad", wrong)])
     assert caught.value.__notes__ == ["in the subscription 'bad'"]
 
 
 def test_everything_readable_goes() -> None:
     found = read([("a", "x < 1"), ("b", attr("x") < 2), ("c", to_subscription("x < 3"))])
     assert found == [to_subscription(f"x < {n}") for n in (1, 2, 3)]
-    assert len(alike_from_pairs([("a", "x < 1"), ("b", attr("x") < 2)])[1]) == 1
+    assert len(bulk([("a", "x < 1"), ("b", attr("x") < 2)]).groups) == 1

@@ -260,7 +260,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def settle(self) -> None:
         for engine in self.engines:
-            engine._matcher.settle()
+            engine._held.matcher.settle()
 
     @rule()
     def go_through_a_file(self) -> None:

@@ -29,8 +29,8 @@ ROOMS: dict[str, float] = {
 }
 # Modules beside engine.py that are its parts, and rooms that see the engine and below.
 ENGINE_PARTS = [
-    *("changes", "explanation", "holdings", "ids", "operations", "owners", "snapshot"),
-    *("statements", "templates", "windows"),
+    *("bulk", "changes", "delta", "entry", "explanation", "holdings", "ids", "operations"),
+    *("owners", "snapshot", "sources", "statements", "templates", "window_reports", "windows"),
 ]
 ROOMS |= dict.fromkeys(ENGINE_PARTS, ROOMS["engine"])
 ROOMS |= dict.fromkeys(["spark", "testing"], ROOMS["engine"] + 0.5)

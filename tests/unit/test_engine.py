@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from predicast import Change, Engine, Interval, Subscribe, Unsubscribe, attr
+from predicast import Change, Engine, Event, Interval, Subscribe, Unsubscribe, attr
 from predicast.errors import (
     DamagedSnapshotError,
     DuplicateIdError,
@@ -349,3 +349,60 @@ def test_threads_see_changes_that_returned_before_they_asked() -> None:
         thread.join()
     assert failures == []
     assert len(engine) == 0
+
+
+def test_get_tells_what_was_written() -> None:
+    engine = Engine()
+    engine.subscribe("price  <  10.0 -- cheap", id="a", owner="alice")
+    engine.subscribe("x BETWEEN :lo AND :hi", id="b", parameters={"lo": 1, "hi": 2.5})
+    engine.subscribe(attr("x") < 1, id="c")
+    assert (engine.get("a").text, engine.get("a").parameters) == ("price  <  10.0 -- cheap", None)
+    assert engine.get("b").text == "x BETWEEN :lo AND :hi"
+    assert engine.get("b").parameters == {"lo": 1, "hi": 2.5}
+    assert (engine.get("c").text, engine.get("c").parameters) == (None, None)
+    engine.change("b", parameters={"lo": 0})
+    assert engine.get("b").parameters == {"lo": 0, "hi": 2.5}
+    engine.change("a", "price < 20")
+    assert engine.get("a").text == "price < 20"
+    engine.change("a", attr("price") < 20)
+    assert engine.get("a").text is None
+    engine.change("c", "x < 5")
+    assert [entry.text for entry in engine.subscriptions()] == [
+        None,
+        "x BETWEEN :lo AND :hi",
+        "x < 5",
+    ]
+
+
+def test_an_error_says_which_event() -> None:
+    engine = Engine()
+    engine.subscribe("x < 1", id="a")
+    with pytest.raises(InvalidValueError, match=r"event 2: attribute 'x'") as caught:
+        engine.match_batch([{"x": 1}, Event({"x": 2}), {"x": float("nan")}])
+    assert (caught.value.event, caught.value.attribute) == (2, "x")
+
+
+@pytest.mark.parametrize("limit", [2**31, 2**63, 10**30])
+def test_a_limit_may_be_any_number(limit: int) -> None:
+    engine = Engine()
+    engine.subscribe_many({f"s{n}": "x = 1" for n in range(5)})
+    batch = pa.record_batch({"x": [1, 2]})
+    assert engine.match_arrow(batch, limit=limit).num_rows == 5
+    assert engine.count_arrow(batch, limit=limit).to_pylist() == [5, 0]
+
+
+def test_looking_for_a_similar_id_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+
+    def close_matches(word: str, among: dict[str, str], **_: int) -> list[str]:
+        compared.append(sum(map(len, among)))
+        return []
+
+    monkeypatch.setattr("predicast.errors.difflib.get_close_matches", close_matches)
+    engine = Engine()
+    engine.subscribe_many({f"{n:036}": "x = 1" for n in range(200)})
+    for count in (200, 5_000):
+        with pytest.raises(UnknownIdError):
+            engine.unsubscribe("nobody")
+        engine.subscribe_many({f"{n:036}-{count}": "x = 1" for n in range(5_000)})
+    assert compared == [200 * 36]

@@ -7,81 +7,132 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from predicast.errors import DuplicateIdError, InvalidIdError
-from predicast.ids import Ids, check_no_id_is_empty, checked_ids
+from predicast.errors import DuplicateIdError, IdsTooLargeError, InvalidIdError
+from predicast.ids import MAX_ID, HeldIds, Ids, check_arrow_ids, check_id, check_ids
 
 SOME = st.sampled_from([f"id-{number}" for number in range(12)] + ["é", "\U0010ffff"])
+
+
+def add(ids: Ids, *names: str) -> list[int]:
+    keys = ids.free_keys(len(names))
+    ids.put_many(list(names), keys)
+    return keys
+
+
+def remove(ids: Ids, id: str) -> int:
+    key = ids.key(id)
+    assert key is not None
+    ids.remove(id, key)
+    return key
+
+
+def from_file(*names: str) -> Ids:
+    return Ids.restored(HeldIds(pa.array(names, pa.string()), None))
 
 
 def test_keys_are_used_again() -> None:
     ids = Ids()
     for number in range(1_000):
-        key = ids.add(f"s{number}")
+        [key] = add(ids, f"s{number}")
         assert key < 2
         if number:
-            ids.remove(f"s{number - 1}")
+            remove(ids, f"s{number - 1}")
     assert ids.bound() == 2
     assert list(ids) == ["s999"]
 
 
+def test_free_keys_come_before_new_ones() -> None:
+    ids = Ids()
+    add(ids, "a", "b", "c")
+    remove(ids, "c")
+    remove(ids, "a")
+    assert ids.free_keys(4) == [0, 2, 3, 4]
+    assert add(ids, "d", "e", "f", "g") == [0, 2, 3, 4]
+    assert ids.items() == [("b", 1), ("d", 0), ("e", 2), ("f", 3), ("g", 4)]
+    assert ids.free_keys(1) == [5]
+
+
 def test_texts_of_the_past_are_dropped() -> None:
     ids = Ids()
-    ids.add("kept")
+    add(ids, "kept")
     for number in range(10_000):
-        ids.add(f"s{number}")
-        assert ids.array()[ids.positions(np.array([ids.key(f"s{number}")]))[0]].as_py()
-        ids.remove(f"s{number}")
+        [key] = add(ids, f"s{number}")
+        assert ids.array()[ids.positions(np.array([key]))[0]].as_py()
+        remove(ids, f"s{number}")
     assert len(ids.array()) < 3_000
     assert ids.array()[ids.positions(np.array([0]))[0]].as_py() == "kept"
 
 
-def test_a_bulk_makes_no_python_strings_until_one_is_asked_for() -> None:
-    given_ = pa.array(["a", "b", "c"])
-    ids = Ids(given_)
-    assert ids.array().equals(given_)
-    assert ids.add_many(pa.array(["d"])).tolist() == [3]
-    assert ids.names([3, 0]) == ["d", "a"]
-    assert ids.first_held(pa.array(["x", "d", "a"])) == "d"
-    assert ids._by_key is None
-    assert ids.key("b") == 1
-    assert ids._by_key == ["a", "b", "c", "d"]
+def test_a_file_makes_no_python_strings_until_one_is_asked_for() -> None:
+    ids = from_file("a", "b", "c")
+    assert (len(ids), ids.bound(), ids.names([2, 0])) == (3, 3, ["c", "a"])
+    assert ids.array().to_pylist() == ["a", "b", "c"]
+    assert ids._by_key == []
+    assert ids.first_held(["x", "c", "a"]) == "c"
+    assert ids._by_key == ["a", "b", "c"]
 
 
 def test_an_array_stays_as_it_was_while_ids_come_and_go() -> None:
-    ids = Ids(pa.array(["a", "b"]))
-    ids.remove("a")
+    ids = from_file("a", "b")
+    remove(ids, "a")
     before = ids.array()
     assert before.to_pylist() == ["a", "b"]  # what is gone is not missed
-    ids.add("c")
+    add(ids, "c")
     assert [ids.array()[place].as_py() for place in ids.positions(np.array([0, 1]))] == ["c", "b"]
-    assert before.to_pylist() == ["a", "b"]  # what is gone is not missed
+    assert before.to_pylist() == ["a", "b"]
     assert list(ids) == ["b", "c"]
 
 
-def test_a_bulk_can_be_taken_back() -> None:
-    ids = Ids()
-    more = pa.array(["a", "b"])
-    ids.add_many(more)
-    ids.remove_many(more)
-    assert (len(ids), list(ids), ids.bound(), len(ids.array())) == (0, [], 0, 0)
-    ids.add("x")
-    ids.add_many(more)
-    ids.remove_many(more)
-    assert list(ids) == ["x"]
-
-
-@pytest.mark.parametrize("wrong", ["", None, 5, "\ud800", b"a"])
+@pytest.mark.parametrize("wrong", ["", None, 5, "\ud800", b"a", "x" * 1_025, "é" * 513])
 def test_wrong_ids_are_refused(wrong: str) -> None:
-    with pytest.raises(InvalidIdError):
-        checked_ids(["a", wrong])
+    with pytest.raises(InvalidIdError) as caught:
+        check_ids(["a", wrong])
+    assert len(str(caught.value)) < 200
 
 
 def test_ids_of_a_bulk_differ() -> None:
     with pytest.raises(DuplicateIdError) as caught:
-        checked_ids(["a", "b", "a"])
+        check_ids(["a", "b", "a"])
     assert caught.value.id == "a"
-    with pytest.raises(InvalidIdError):
-        check_no_id_is_empty(pa.array(["a", ""]))
+    for wrong in ("", "x" * 1_025):
+        with pytest.raises(InvalidIdError):
+            check_arrow_ids(pa.array(["a", wrong]))
+
+
+def test_the_longest_id() -> None:
+    check_id("id", "x" * MAX_ID)
+    check_id("id", "é" * (MAX_ID // 2))
+    check_arrow_ids(pa.array(["é" * (MAX_ID // 2)]))
+
+
+def test_ids_have_only_so_many_bytes_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("predicast.ids.MAX_BYTES", 10)
+    ids = Ids()
+    ids.check_room(["12345", "é2345"[:4]])
+    add(ids, "12345", "é234")
+    with pytest.raises(IdsTooLargeError) as caught:
+        ids.check_room(["x"])
+    assert (caught.value.limit, caught.value.actual) == (10, 11)
+    remove(ids, "é234")
+    ids.check_room(["12345"])
+    ids.repair()
+    with pytest.raises(IdsTooLargeError):
+        ids.check_room(["123456"])
+
+
+def test_texts_that_fill_an_array_are_copied_without_the_past(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("predicast.ids.MAX_BYTES", 100)
+    ids = Ids()
+    add(ids, "kept")
+    assert len(ids.array()) == 1
+    for number in range(40):
+        [key] = add(ids, f"id-{number}")
+        assert ids.array()[ids.positions(np.array([key]))[0]].as_py() == f"id-{number}"
+        assert ids.array().nbytes < 200
+        remove(ids, f"id-{number}")
+    assert ids.names([0]) == ["kept"]
 
 
 class IdsAsADictionary(RuleBasedStateMachine):
@@ -96,21 +147,38 @@ class IdsAsADictionary(RuleBasedStateMachine):
     @rule(id=SOME)
     def add(self, id: str) -> None:
         if id not in self.right:
-            self.right[id] = self.ids.add(id)
+            [self.right[id]] = add(self.ids, id)
 
     @rule(some=st.lists(SOME, unique=True, max_size=6))
     def add_many(self, some: list[str]) -> None:
-        array = pa.array(some, pa.string())
         held = [id for id in some if id in self.right]
-        assert self.ids.first_held(array) == (held[0] if held else None)
+        assert self.ids.first_held(some) == (held[0] if held else None)
         if not held:
-            self.right |= dict(zip(some, self.ids.add_many(array).tolist(), strict=True))
+            self.right |= dict(zip(some, add(self.ids, *some), strict=True))
 
     @precondition(lambda self: self.right)
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:
         id = data.draw(st.sampled_from(sorted(self.right)))
-        assert self.ids.remove(id) == self.right.pop(id)
+        assert remove(self.ids, id) == self.right.pop(id)
+
+    @precondition(lambda self: self.right)
+    @rule(data=st.data())
+    def arrive_anew(self, data: st.DataObject) -> None:
+        id = data.draw(st.sampled_from(sorted(self.right)))
+        key = self.right.pop(id)
+        self.ids.put(id, key)
+        self.right[id] = key
+
+    @rule()
+    def repair(self) -> None:
+        self.ids.repair()
+
+    @rule()
+    def go_through_a_file(self) -> None:
+        texts, order = self.ids.held()
+        array = texts if isinstance(texts, pa.Array) else pa.array([id or "" for id in texts])
+        self.ids = Ids.restored(HeldIds(array.cast(pa.string()), order))
 
     @rule()
     def look(self) -> None:
@@ -137,8 +205,9 @@ TestIdsAsADictionary.settings = settings(max_examples=60, deadline=None)
 
 @given(st.lists(SOME, unique=True, min_size=1))
 def test_bulk_is_in_order_of_arrival(some: list[str]) -> None:
-    ids = Ids(pa.array(some))
+    ids = Ids()
+    add(ids, *some)
     assert list(ids) == some
-    ids.remove(some[0])
-    ids.add("last")
+    remove(ids, some[0])
+    add(ids, "last")
     assert list(ids) == [*some[1:], "last"]

@@ -80,6 +80,8 @@ class Matcher(ABC):
 
     name: ClassVar[str]
     works_in_bulk: ClassVar[bool] = False  # takes statements in columns and refuses none
+    # Whether an exception out of nowhere (Ctrl-C) in a match does no harm to the next one.
+    survives_interrupted_matches: ClassVar[bool] = False
 
     def __init__(self, *, absent: Absent = "fails") -> None:
         self.absent: Absent = absent

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from predicast.errors import InvalidValueError
+from predicast.errors import InvalidValueError, shortened
 
 if TYPE_CHECKING:
     from predicast.model.interval import Interval
@@ -130,11 +130,8 @@ def _checked_unusual(attribute: str, value: Any) -> Value:
 
 
 def _refused(attribute: str, value: Any, why: str) -> InvalidValueError:
-    shown = repr(value)
-    if len(shown) > 60:
-        shown = shown[:57] + "..."
     return InvalidValueError(
-        f"attribute {attribute!r}: {shown} ({type(value).__name__}) {why}",
+        f"attribute {attribute!r}: {shortened(value)} ({type(value).__name__}) {why}",
         attribute=attribute,
         value=value,
     )

@@ -153,7 +153,7 @@ def test_loading_makes_no_object_per_subscription(tmp_path: Path) -> None:
     engine_of(500).save(tmp_path / "engine")
     loaded = Engine.load(tmp_path / "engine")
     assert loaded.match({"a": 5, "b": ""}) == ["s5"]
-    assert loaded._held.ids._by_key is None
+    assert loaded._held.ids._unread is not None
     (chunk,) = loaded._held.statements._chunks.values()
     assert callable(chunk.alike._columns)
     assert not chunk.keys.flags.owndata  # it lies in the file

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
-from predicast.errors import InvalidParameterError, ModelError, ParseError
+from predicast.errors import InvalidParameterError, ModelError, ParseError, shortened
 from predicast.language.where.cache import filled
 from predicast.language.where.position import error_at
 from predicast.language.where.template import ConstraintTemplate, Literal
@@ -112,8 +112,7 @@ class Layout:
         hint: str | None,
     ) -> InvalidParameterError:
         name, value = literal.parameter, laid_out[self._positions[literal.start]]
-        shown = repr(value)
-        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        shown = shortened(value)
         return error_at(
             InvalidParameterError,
             self._text,
