@@ -16,9 +16,8 @@ another form than it writes today, is filled anew from the statements.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from typing import IO, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -28,7 +27,6 @@ from predicast.ids import HeldIds
 from predicast.matching.matcher import Stored
 from predicast.model import Absent, Subscription
 from predicast.owners import Owners
-from predicast.snapshot.atomic import write_atomically
 from predicast.snapshot.groups import Group, read_group, write_group
 from predicast.snapshot.layout import (
     UNSIGNED,
@@ -39,7 +37,6 @@ from predicast.snapshot.layout import (
     Place,
     damaged,
     opened,
-    prologue_size,
 )
 from predicast.snapshot.mixed import Mixed, Table, write_mixed
 from predicast.snapshot.texts import (
@@ -109,29 +106,13 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 # Writing.
 
 
-def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
-    """Write a file, all of it or nothing."""
-    pieces = _encoded(snapshot)
-
-    def write(file: IO[bytes]) -> None:
-        file.seek(prologue_size())
-        last: memoryview | bytes = b""
-        for piece in pieces:
-            file.write(last)
-            last = piece
-        file.seek(0)
-        file.write(last)
-
-    write_atomically(path, write)
-
-
 def to_bytes(snapshot: Snapshot) -> bytes:
-    """The same in memory."""
-    *pieces, prologue = _encoded(snapshot)
+    """The bytes of a file."""
+    *pieces, prologue = encoded(snapshot)
     return b"".join([prologue, *pieces])
 
 
-def _encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
+def encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
     """The snapshot's bytes in pieces, those of the prologue last."""
     out = ArraysOut()
     header = _Header(

@@ -35,7 +35,7 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import msgspec
 import numpy as np
@@ -166,9 +166,14 @@ def opened(file: Bytes) -> tuple[bytes, Bytes]:
 def mapped(path: str | os.PathLike[str]) -> Bytes:
     """The bytes of a file, mapped: shared with other processes until written to."""
     with Path(path).open("rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            return np.zeros(0, np.uint8)  # nothing can be mapped
-        return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8)
+        return mapped_file(file)
+
+
+def mapped_file(file: IO[bytes]) -> Bytes:
+    """The bytes of an open file likewise; they stay when it is closed."""
+    if not os.fstat(file.fileno()).st_size:
+        return np.zeros(0, np.uint8)  # nothing can be mapped
+    return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8)
 
 
 def damaged(why: str) -> DamagedSnapshotError:
