@@ -23,6 +23,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from predicast.errors import SnapshotError
 from predicast.ids import HeldIds
 from predicast.matching.matcher import Stored
 from predicast.model import Absent, Subscription
@@ -133,7 +134,7 @@ def encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
 def _write_ids(ids: HeldIds, out: ArraysOut) -> _Ids:
     texts, order = ids
     if isinstance(texts, list):
-        texts = arrow_strings([text or "" for text in texts], pa.string())
+        texts = arrow_strings([text or "" for text in texts])
     if order is not None:
         keys = np.array(order, np.int32)
         in_order = len(keys) == len(texts) and bool((keys == np.arange(len(keys))).all())
@@ -202,15 +203,23 @@ def decode(file: Bytes) -> Snapshot:
 
 def _read_ids(entry: _Ids, arrays: ArraysIn) -> tuple[HeldIds, Array]:
     """The ids, and which keys are held."""
-    texts = read_texts(entry.texts, arrays, wide=False)
-    is_held = np.diff(arrays.get(entry.texts.first, "i4")) > 0
+    texts = read_texts(entry.texts, arrays)
+    is_held = np.diff(arrays.get(entry.texts.first, "i8", "i4")) > 0
     order = None
     if entry.order is not None:
         order = arrays.get(entry.order, "i4")
         _check_keys([order], is_held)
     elif not is_held.all():
         raise damaged("has an empty id")
-    return HeldIds(texts, order), is_held
+    return HeldIds(_narrow(texts), order), is_held
+
+
+def _narrow(texts: pa.Array) -> pa.StringArray:
+    """The texts as an engine holds ids: where each begins in 32 bits, their bytes as they lie."""
+    try:
+        return texts.cast(pa.string())
+    except pa.ArrowInvalid as error:
+        raise SnapshotError("the snapshot has ids of 2 GiB in all; less can be loaded") from error
 
 
 def _check_keys(parts: list[Array], is_held: Array) -> None:

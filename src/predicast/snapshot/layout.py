@@ -46,7 +46,8 @@ from predicast.errors import DamagedSnapshotError, SnapshotVersionError
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
-VERSION: Final = 2
+VERSION: Final = 3
+_READ: Final = (2, 3)  # version 2 has 32 bits for where each id begins
 _MAGIC: Final = b"predicast engine"
 _FIELDS: Final = struct.Struct("<16sIIQQ")  # the prologue without the checksum
 _DIGEST: Final = hashlib.sha256().digest_size
@@ -147,9 +148,10 @@ def opened(file: Bytes) -> tuple[bytes, Bytes]:
     magic, version, flags, header, total = _FIELDS.unpack(file[: _FIELDS.size].tobytes())
     if magic != _MAGIC:
         raise damaged("is not a snapshot of an engine")
-    if version != VERSION:
+    if version not in _READ:
+        read = " and ".join(map(str, _READ))
         raise SnapshotVersionError(
-            f"the snapshot has version {version}; this Predicast reads {VERSION}", version=version
+            f"the snapshot has version {version}; this Predicast reads {read}", version=version
         )
     if len(file) != total:
         raise damaged(f"holds {len(file)} bytes where {total} were written")

@@ -18,6 +18,7 @@ from predicast.errors import (
     SnapshotVersionError,
     UnknownMatcherError,
 )
+from predicast.snapshot import VERSION
 
 FIELDS = struct.Struct("<16sIIQQ")
 START = FIELDS.size + 32
@@ -63,7 +64,7 @@ def put_together(header: Any, body: bytes) -> bytes:
     text = header if isinstance(header, bytes) else msgspec.json.encode(header)
     start = -(-(START + len(text)) // 64) * 64
     rest = text + bytes(start - START - len(text)) + body
-    fields = FIELDS.pack(b"predicast engine", 2, 0, len(text), START + len(rest))
+    fields = FIELDS.pack(b"predicast engine", VERSION, 0, len(text), START + len(rest))
     return fields + hashlib.sha256(fields + rest).digest() + rest
 
 
