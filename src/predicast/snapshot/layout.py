@@ -167,6 +167,8 @@ def opened(file: Bytes) -> tuple[bytes, Bytes]:
 
 def mapped(path: str | os.PathLike[str]) -> Bytes:
     """The bytes of a file, mapped: shared with other processes until written to."""
+    if Path(path).is_fifo():  # to open it would be to wait for whoever writes to it
+        raise DamagedSnapshotError(f"{path} is a pipe, not a file", path=os.fspath(path))
     with Path(path).open("rb") as file:
         return mapped_file(file)
 

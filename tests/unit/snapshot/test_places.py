@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from predicast import Engine
-from predicast.errors import SnapshotError, SnapshotNotSavedError
+from predicast.errors import DamagedSnapshotError, SnapshotError, SnapshotNotSavedError
 
 NOBODY = 65_534
 IS_ROOT = os.geteuid() == 0
@@ -185,6 +185,9 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     assert "not a regular file" in str(refused(engine_of(1), pipe))
     assert pipe.is_fifo()
+    with pytest.raises(DamagedSnapshotError, match="is a pipe") as caught:
+        Engine.load(pipe)  # and does not wait
+    assert caught.value.path == str(pipe)
 
 
 def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:

@@ -8,13 +8,26 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import settings
 
 from predicast import Engine, snapshot
-from predicast.errors import DamagedSnapshotError, SnapshotError, SnapshotNotSavedError
+from predicast.errors import (
+    DamagedSnapshotError,
+    PredicastError,
+    SnapshotError,
+    SnapshotNotSavedError,
+)
 from predicast.ids import HeldIds
 from predicast.matching.matcher import Stored
 from predicast.snapshot.atomic import write_atomically
 from predicast.snapshot.saving import check_loads
+from tests.unit.snapshot.test_damaged_snapshots import (
+    FORGERIES,
+    nodes,
+    put_together,
+    replaced,
+    taken_apart,
+)
 
 
 def engine_of(count: int) -> Engine:
@@ -100,3 +113,27 @@ def test_what_is_whole_passes(kept: Path) -> None:
     data = engine_of(4).to_bytes()
     write_atomically(kept, lambda file: file.write(data), check_loads)
     assert kept.read_bytes() == data
+
+
+def test_what_passes_is_what_loads(kept: Path) -> None:
+    """Headers with something wrong in them, under a checksum that is right."""
+    header, body = taken_apart(engine_of(4).to_bytes())
+    chosen = random.Random(9)
+    every = [(path, forgery) for path in nodes(header) for forgery in FORGERIES]
+    outcomes: set[str] = set()
+    for path, forgery in chosen.sample(every, min(len(every), 5 * settings().max_examples)):
+        kept.write_bytes(put_together(replaced(header, path, forgery), body))
+        with kept.open("rb") as file:
+            checked = outcome(lambda file=file: check_loads(file))  # type: ignore[misc]
+        loaded = outcome(lambda: Engine.load(kept))
+        assert checked == loaded, path
+        outcomes.add(loaded)
+    assert outcomes == {"fine", "DamagedSnapshotError", "UnknownMatcherError"}
+
+
+def outcome(run: Callable[[], object]) -> str:
+    try:
+        run()
+    except PredicastError as error:
+        return type(error).__name__
+    return "fine"
