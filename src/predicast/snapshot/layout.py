@@ -180,6 +180,12 @@ def mapped_file(file: IO[bytes]) -> Bytes:
     return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8)
 
 
+def ascends(numbers: Array, *, strictly: bool) -> bool:
+    """Whether each is larger than the one before, or equal; differences might overflow."""
+    before, after = numbers[:-1], numbers[1:]
+    return bool((after > before if strictly else after >= before).all())
+
+
 def damaged(why: str) -> DamagedSnapshotError:
     """The error for a snapshot that is not as it should be."""
     return DamagedSnapshotError(f"the snapshot {why}")

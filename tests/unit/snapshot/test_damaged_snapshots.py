@@ -187,6 +187,28 @@ def test_forged_arrays_with_a_right_checksum(whole: bytes) -> None:
     assert refusals > 100
 
 
+def test_forged_numbers_whose_differences_overflow(whole: bytes) -> None:
+    """From the largest to the smallest is one step up, for whoever subtracts without looking."""
+    header, body = taken_apart(whole)
+    refusals = 0
+    for number, (type_, offset, length) in enumerate(header["arrays"]):
+        if type_ not in {"i4", "i8"}:
+            continue
+        ends = np.iinfo(type_)
+        for at in range(length):
+            forged = np.frombuffer(body, type_, length, offset).copy()
+            leap = [ends.max, ends.min, -1][: length - at]
+            forged[at : at + len(leap)] = leap
+            changed = body[:offset] + forged.tobytes() + body[offset + forged.nbytes :]
+            try:
+                use(Engine.from_bytes(put_together(header, changed)))
+            except SnapshotError:
+                refusals += 1
+            except Exception as error:
+                raise AssertionError(f"array {number} at {at}: {error!r}") from error
+    assert refusals > 100
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"null", b"\xff", b"[" * 100_000, b'{"matcher": 1}'])
 def test_headers_that_are_none(text: bytes) -> None:
     assert "header" in str(refused(put_together(text, b"")))
