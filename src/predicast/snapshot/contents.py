@@ -6,6 +6,7 @@
     ids          text by key, empty where a key is free; order         arrays, used where they lie
     owners       keys, codes, names                                    arrays
     templates    keys, codes, texts; keys, values in JSON              arrays
+    sources      keys, texts, if there are any       (sources.py)      arrays, used where they lie
     groups       per outline: keys, columns          (groups.py)       arrays, used where they lie
     mixed        all other subscriptions             (mixed.py)        arrays
     structure    what the matcher wants to have back (Matcher.stored)  arrays, used where they lie
@@ -40,6 +41,7 @@ from predicast.snapshot.layout import (
     opened,
 )
 from predicast.snapshot.mixed import Mixed, Table, write_mixed
+from predicast.snapshot.sources import Sources, SourcesEntry, read_sources, write_sources
 from predicast.snapshot.texts import (
     Texts,
     arrow_strings,
@@ -63,6 +65,7 @@ class Snapshot(NamedTuple):
     statements: Statements
     templates: Templates
     structure: Stored | None
+    sources: Sources | None = None
 
 
 class _Ids(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -102,6 +105,7 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     templates: _Templates
     structure: _Structure | None
     arrays: list[Place]
+    sources: SourcesEntry | None = None
 
 
 # Writing.
@@ -127,6 +131,7 @@ def encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
         _write_templates(snapshot.templates, out),
         None if snapshot.structure is None else _write_structure(snapshot.structure, out),
         out.places,
+        None if snapshot.sources is None else write_sources(snapshot.sources, out),
     )
     return out.finished(header)
 
@@ -198,6 +203,7 @@ def decode(file: Bytes) -> Snapshot:
         statements,
         _read_templates(header.templates, is_held, statements, arrays),
         None if header.structure is None else _read_structure(header.structure, arrays),
+        None if header.sources is None else read_sources(header.sources, is_held, arrays),
     )
 
 
