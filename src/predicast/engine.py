@@ -376,11 +376,17 @@ class Engine:
         # Copied: what was sent cannot be written to, and matchers write to what they hold.
         return cls._from_file(np.frombuffer(data, np.uint8).copy(), None, matcher)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickles, copies and deep copies are snapshots. The lock and whoever follows the changes
+        # belong to this engine and stay with it.
+        return type(self).from_bytes, (self.to_bytes(),)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the engine to a file, atomically: a crash leaves the old file or the new one.
 
         The engine goes on matching and changing meanwhile; the file holds what was there when
-        ``save`` was called.
+        ``save`` was called. It is read back before it replaces anything: after an error, a
+        ``SnapshotNotSavedError``, there is the old file.
         """
         from predicast import snapshot
 

@@ -32,6 +32,7 @@
     │   └── UnsupportedByMatcherError  matcher, constraint
     ├── SnapshotError                  path
     │   ├── DamagedSnapshotError
+    │   ├── SnapshotNotSavedError      errno (also an OSError)
     │   └── SnapshotVersionError       version
     ├── PipelineError
     │   ├── InvalidOptionError         option
@@ -84,6 +85,7 @@ __all__ = [
     "PipelineError",
     "PredicastError",
     "SnapshotError",
+    "SnapshotNotSavedError",
     "SnapshotVersionError",
     "TextTooLongError",
     "TooManyClausesError",
@@ -316,13 +318,19 @@ class UnsupportedByMatcherError(EngineError, ValueError):
 
 
 class SnapshotError(PredicastError):
-    """A saved engine that cannot be read."""
+    """A saved engine that cannot be read, or one that cannot be saved."""
 
     path: str | None
 
 
 class DamagedSnapshotError(SnapshotError):
     """The file is truncated, altered, or not a snapshot at all."""
+
+
+class SnapshotNotSavedError(SnapshotError, OSError):
+    """The file could not be written, or not read back; what was there before is untouched."""
+
+    errno: int | None
 
 
 class SnapshotVersionError(SnapshotError):

@@ -1,5 +1,8 @@
 """Snapshots: whatever an engine went through, the one that is loaded is the same."""
 
+import copy
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,13 @@ from predicast.testing.strategies import events, events_near, strings, subscript
 from tests.columnar_shapes import InBlocks
 
 State = list[tuple[str, Subscription, str | None]]
+
+COPIES: list[Callable[[Engine], Engine]] = [
+    lambda engine: Engine.from_bytes(engine.to_bytes()),
+    lambda engine: pickle.loads(pickle.dumps(engine)),
+    copy.copy,
+    copy.deepcopy,
+]
 
 
 def state(engine: Engine) -> State:
@@ -79,7 +89,7 @@ def test_a_loaded_engine_is_the_same(matcher: str, data: st.DataObject, tmp_path
     if draw(st.booleans()):
         check_same(loaded, engine, asked)
     work_on(draw, [engine, loaded], stated, "second")
-    again = Engine.from_bytes(loaded.to_bytes())
+    again = draw(st.sampled_from(COPIES))(loaded)
     check_same(again, engine, asked)
     check_same(loaded, engine, asked)
     assert again.subscribe("a = 1") == engine.subscribe("a = 1")  # ids of our own making go on

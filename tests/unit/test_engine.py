@@ -20,6 +20,7 @@ from predicast.errors import (
     LanguageError,
     ParseError,
     PredicastError,
+    SnapshotNotSavedError,
     SnapshotVersionError,
     UnknownColumnError,
     UnknownIdError,
@@ -219,11 +220,11 @@ def test_a_failed_save_leaves_the_old_file(engine: Engine, tmp_path: Path) -> No
     path = tmp_path / "engine"
     engine.save(path)
     before = path.read_bytes()
-    with pytest.raises(OSError, match="No such file"):
+    with pytest.raises(SnapshotNotSavedError, match="no folder"):
         engine.save(tmp_path / "missing" / "engine")
     folder = tmp_path / "folder"
     folder.mkdir()
-    with pytest.raises(OSError, match="directory"):
+    with pytest.raises(SnapshotNotSavedError, match="is a folder"):
         engine.save(folder)
     assert path.read_bytes() == before
     assert sorted(tmp_path.iterdir()) == [path, folder]

@@ -6,6 +6,7 @@
     ids          text by key, empty where a key is free; order         arrays, used where they lie
     owners       keys, codes, names                                    arrays
     templates    keys, codes, texts; keys, values in JSON              arrays
+    sources      keys, texts, if there are any       (sources.py)      arrays, used where they lie
     groups       per outline: keys, columns          (groups.py)       arrays, used where they lie
     mixed        all other subscriptions             (mixed.py)        arrays
     structure    what the matcher wants to have back (Matcher.stored)  arrays, used where they lie
@@ -16,19 +17,18 @@ another form than it writes today, is filled anew from the statements.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from typing import IO, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 import numpy as np
 import pyarrow as pa
 
+from predicast.errors import SnapshotError
 from predicast.ids import HeldIds
 from predicast.matching.matcher import Stored
 from predicast.model import Absent, Subscription
 from predicast.owners import Owners
-from predicast.snapshot.atomic import write_atomically
 from predicast.snapshot.groups import Group, read_group, write_group
 from predicast.snapshot.layout import (
     UNSIGNED,
@@ -39,9 +39,9 @@ from predicast.snapshot.layout import (
     Place,
     damaged,
     opened,
-    prologue_size,
 )
 from predicast.snapshot.mixed import Mixed, Table, write_mixed
+from predicast.snapshot.sources import Sources, SourcesEntry, read_sources, write_sources
 from predicast.snapshot.texts import (
     Texts,
     arrow_strings,
@@ -65,6 +65,7 @@ class Snapshot(NamedTuple):
     statements: Statements
     templates: Templates
     structure: Stored | None
+    sources: Sources | None = None
 
 
 class _Ids(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -104,34 +105,19 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     templates: _Templates
     structure: _Structure | None
     arrays: list[Place]
+    sources: SourcesEntry | None = None
 
 
 # Writing.
 
 
-def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
-    """Write a file, all of it or nothing."""
-    pieces = _encoded(snapshot)
-
-    def write(file: IO[bytes]) -> None:
-        file.seek(prologue_size())
-        last: memoryview | bytes = b""
-        for piece in pieces:
-            file.write(last)
-            last = piece
-        file.seek(0)
-        file.write(last)
-
-    write_atomically(path, write)
-
-
 def to_bytes(snapshot: Snapshot) -> bytes:
-    """The same in memory."""
-    *pieces, prologue = _encoded(snapshot)
+    """The bytes of a file."""
+    *pieces, prologue = encoded(snapshot)
     return b"".join([prologue, *pieces])
 
 
-def _encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
+def encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
     """The snapshot's bytes in pieces, those of the prologue last."""
     out = ArraysOut()
     header = _Header(
@@ -145,6 +131,7 @@ def _encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
         _write_templates(snapshot.templates, out),
         None if snapshot.structure is None else _write_structure(snapshot.structure, out),
         out.places,
+        None if snapshot.sources is None else write_sources(snapshot.sources, out),
     )
     return out.finished(header)
 
@@ -152,7 +139,7 @@ def _encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
 def _write_ids(ids: HeldIds, out: ArraysOut) -> _Ids:
     texts, order = ids
     if isinstance(texts, list):
-        texts = arrow_strings([text or "" for text in texts], pa.string())
+        texts = arrow_strings([text or "" for text in texts])
     if order is not None:
         keys = np.array(order, np.int32)
         in_order = len(keys) == len(texts) and bool((keys == np.arange(len(keys))).all())
@@ -216,20 +203,29 @@ def decode(file: Bytes) -> Snapshot:
         statements,
         _read_templates(header.templates, is_held, statements, arrays),
         None if header.structure is None else _read_structure(header.structure, arrays),
+        None if header.sources is None else read_sources(header.sources, is_held, arrays),
     )
 
 
 def _read_ids(entry: _Ids, arrays: ArraysIn) -> tuple[HeldIds, Array]:
     """The ids, and which keys are held."""
-    texts = read_texts(entry.texts, arrays, wide=False)
-    is_held = np.diff(arrays.get(entry.texts.first, "i4")) > 0
+    texts = read_texts(entry.texts, arrays)
+    is_held = np.diff(arrays.get(entry.texts.first, "i8", "i4")) > 0
     order = None
     if entry.order is not None:
         order = arrays.get(entry.order, "i4")
         _check_keys([order], is_held)
     elif not is_held.all():
         raise damaged("has an empty id")
-    return HeldIds(texts, order), is_held
+    return HeldIds(_narrow(texts), order), is_held
+
+
+def _narrow(texts: pa.Array) -> pa.StringArray:
+    """The texts as an engine holds ids: where each begins in 32 bits, their bytes as they lie."""
+    try:
+        return texts.cast(pa.string())
+    except pa.ArrowInvalid as error:
+        raise SnapshotError("the snapshot has ids of 2 GiB in all; less can be loaded") from error
 
 
 def _check_keys(parts: list[Array], is_held: Array) -> None:

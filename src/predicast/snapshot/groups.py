@@ -15,7 +15,15 @@ import pyarrow as pa
 from predicast.model.alike import Alike
 from predicast.model.operators import Operator
 from predicast.model.outline import OperandType, Outline, Slots, outline_of
-from predicast.snapshot.layout import INTEGERS, UNSIGNED, Array, ArraysIn, ArraysOut, damaged
+from predicast.snapshot.layout import (
+    INTEGERS,
+    UNSIGNED,
+    Array,
+    ArraysIn,
+    ArraysOut,
+    ascends,
+    damaged,
+)
 from predicast.snapshot.operands import (
     SlotEntry,
     check_values,
@@ -90,7 +98,7 @@ def read_group(group: Group, arrays: ArraysIn) -> tuple[Array, Alike]:
         tuple(tuple(read_slot(slot) for slot in clause) for clause in group.outline)
     )
     keys = arrays.get(group.keys, "i4")
-    if (np.diff(keys) <= 0).any():
+    if not ascends(keys, strictly=True):
         raise damaged(f"has keys that do not ascend in array {group.keys}")
     if len(group.columns) != len(outline.places):
         raise damaged(f"has {len(group.columns)} columns for {len(outline.places)} places")

@@ -35,7 +35,7 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import msgspec
 import numpy as np
@@ -46,7 +46,8 @@ from predicast.errors import DamagedSnapshotError, SnapshotVersionError
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
-VERSION: Final = 2
+VERSION: Final = 3
+_READ: Final = (2, 3)  # version 2 has 32 bits for where each id begins
 _MAGIC: Final = b"predicast engine"
 _FIELDS: Final = struct.Struct("<16sIIQQ")  # the prologue without the checksum
 _DIGEST: Final = hashlib.sha256().digest_size
@@ -147,9 +148,10 @@ def opened(file: Bytes) -> tuple[bytes, Bytes]:
     magic, version, flags, header, total = _FIELDS.unpack(file[: _FIELDS.size].tobytes())
     if magic != _MAGIC:
         raise damaged("is not a snapshot of an engine")
-    if version != VERSION:
+    if version not in _READ:
+        read = " and ".join(map(str, _READ))
         raise SnapshotVersionError(
-            f"the snapshot has version {version}; this Predicast reads {VERSION}", version=version
+            f"the snapshot has version {version}; this Predicast reads {read}", version=version
         )
     if len(file) != total:
         raise damaged(f"holds {len(file)} bytes where {total} were written")
@@ -165,10 +167,23 @@ def opened(file: Bytes) -> tuple[bytes, Bytes]:
 
 def mapped(path: str | os.PathLike[str]) -> Bytes:
     """The bytes of a file, mapped: shared with other processes until written to."""
+    if Path(path).is_fifo():  # to open it would be to wait for whoever writes to it
+        raise DamagedSnapshotError(f"{path} is a pipe, not a file", path=os.fspath(path))
     with Path(path).open("rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            return np.zeros(0, np.uint8)  # nothing can be mapped
-        return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8)
+        return mapped_file(file)
+
+
+def mapped_file(file: IO[bytes]) -> Bytes:
+    """The bytes of an open file likewise; they stay when it is closed."""
+    if not os.fstat(file.fileno()).st_size:
+        return np.zeros(0, np.uint8)  # nothing can be mapped
+    return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), np.uint8)
+
+
+def ascends(numbers: Array, *, strictly: bool) -> bool:
+    """Whether each is larger than the one before, or equal; differences might overflow."""
+    before, after = numbers[:-1], numbers[1:]
+    return bool((after > before if strictly else after >= before).all())
 
 
 def damaged(why: str) -> DamagedSnapshotError:

@@ -27,7 +27,7 @@ import pyarrow as pa
 from predicast.model import Operator, Subscription
 from predicast.model.outline import OperandType, Slot, outline_of, outlined
 from predicast.model.values import from_microseconds
-from predicast.snapshot.layout import UNSIGNED, Array, ArraysIn, ArraysOut, damaged
+from predicast.snapshot.layout import UNSIGNED, Array, ArraysIn, ArraysOut, ascends, damaged
 from predicast.snapshot.operands import (
     SlotEntry,
     as_words,
@@ -236,6 +236,6 @@ def _check_firsts(firsts: Array, things: int, entries: int) -> None:
         len(firsts) != things + 1
         or firsts[0] != 0
         or firsts[-1] != entries
-        or (np.diff(firsts) < 0).any()
+        or not ascends(firsts, strictly=False)
     ):
         raise damaged("has clauses that begin nowhere")

@@ -1,4 +1,7 @@
-"""Strings in a file: where each begins, and the bytes of all of them, as Arrow has it."""
+"""Strings in a file: where each begins, and the bytes of all of them, as Arrow has it.
+
+Where they begin is written in 64 bits, however few would do: 32 bits end at 2 GiB of text.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +33,16 @@ def write_texts(texts: pa.Array, out: ArraysOut) -> Texts:
         first = np.frombuffer(offsets, first.dtype)[texts.offset : texts.offset + len(texts) + 1]
     raw = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     raw = raw[int(first[0]) : int(first[-1])]
-    return Texts(out.add(first - first[0]), out.add(raw))
+    return Texts(out.add(first.astype(np.int64) - first[0]), out.add(raw))
 
 
-def read_texts(texts: Texts, arrays: ArraysIn, *, wide: bool = True) -> pa.Array:
+def read_texts(texts: Texts, arrays: ArraysIn) -> pa.Array:
     """The strings, in Arrow's form and where they lie."""
-    first = arrays.get(texts.first, "i8" if wide else "i4")
+    first = arrays.get(texts.first, "i8", "i4")  # 32 bits: the ids of version 2
     raw = arrays.get(texts.bytes, "u1")
     if not len(first):
         raise damaged(f"has strings without a beginning in array {texts.first}")
-    kind = pa.LargeStringArray if wide else pa.StringArray
+    kind = pa.LargeStringArray if first.dtype == np.int64 else pa.StringArray
     try:
         found = kind.from_buffers(len(first) - 1, pa.py_buffer(first), pa.py_buffer(raw))
         found.validate(full=True)
@@ -48,11 +51,10 @@ def read_texts(texts: Texts, arrays: ArraysIn, *, wide: bool = True) -> pa.Array
     return found
 
 
-def arrow_strings(strings: Sequence[str], kind: pa.DataType | None = None) -> pa.Array:
+def arrow_strings(strings: Sequence[str]) -> pa.Array:
     """Python strings as Arrow, other threads being let in between."""
-    kind = pa.large_string() if kind is None else kind
     pieces = [
-        pa.array(strings[start : start + _PIECE], kind)
+        pa.array(strings[start : start + _PIECE], pa.large_string())
         for start in range(0, max(len(strings), 1), _PIECE)
     ]
     return pa.concat_arrays(pieces)

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from predicast import Engine
 from predicast.errors import (
@@ -18,6 +19,7 @@ from predicast.errors import (
     SnapshotVersionError,
     UnknownMatcherError,
 )
+from predicast.snapshot import VERSION
 
 FIELDS = struct.Struct("<16sIIQQ")
 START = FIELDS.size + 32
@@ -63,7 +65,7 @@ def put_together(header: Any, body: bytes) -> bytes:
     text = header if isinstance(header, bytes) else msgspec.json.encode(header)
     start = -(-(START + len(text)) // 64) * 64
     rest = text + bytes(start - START - len(text)) + body
-    fields = FIELDS.pack(b"predicast engine", 2, 0, len(text), START + len(rest))
+    fields = FIELDS.pack(b"predicast engine", VERSION, 0, len(text), START + len(rest))
     return fields + hashlib.sha256(fields + rest).digest() + rest
 
 
@@ -73,18 +75,19 @@ def test_taking_apart_and_putting_together_changes_nothing(whole: bytes) -> None
 
 
 def test_every_truncation_is_refused(whole: bytes) -> None:
-    for length in [*range(300), *range(300, len(whole), 97), len(whole) - 1]:
+    for length in range(len(whole)):
         assert isinstance(refused(whole[:length]), DamagedSnapshotError)
     refused(whole + b"\0")
 
 
-def test_every_flipped_bit_is_refused(whole: bytes) -> None:
+def test_every_changed_byte_is_refused(whole: bytes) -> None:
     chosen = random.Random(4)
-    places = [*range(START), *(chosen.randrange(START, len(whole)) for _ in range(400))]
-    for place in places:
-        flipped = bytearray(whole)
-        flipped[place] ^= 1 << chosen.randrange(8)
-        refused(bytes(flipped))
+    changed = bytearray(whole)
+    for place, byte in enumerate(whole):
+        for mask in (1 << chosen.randrange(8), 255):
+            changed[place] = byte ^ mask
+            refused(bytes(changed))
+        changed[place] = byte
 
 
 def test_a_file_of_version_1_says_so(tmp_path: Path) -> None:
@@ -153,7 +156,7 @@ def test_forged_headers_with_a_right_checksum(whole: bytes) -> None:
     chosen = random.Random(5)
     every = [(path, forgery) for path in nodes(header) for forgery in FORGERIES]
     refusals = 0
-    for path, forgery in chosen.sample(every, min(len(every), 3_000)):
+    for path, forgery in chosen.sample(every, min(len(every), 20 * settings().max_examples)):
         forged = put_together(replaced(header, path, forgery), body)
         try:
             use(Engine.from_bytes(forged))
@@ -161,7 +164,7 @@ def test_forged_headers_with_a_right_checksum(whole: bytes) -> None:
             refusals += 1
         except Exception as error:
             raise AssertionError(f"{path}: {error!r}") from error
-    assert refusals > 1_500
+    assert refusals > 1_000
 
 
 def test_forged_arrays_with_a_right_checksum(whole: bytes) -> None:
@@ -171,9 +174,9 @@ def test_forged_arrays_with_a_right_checksum(whole: bytes) -> None:
     widths = {"bool": 1}
     for number, (type_, offset, length) in enumerate(header["arrays"]):
         size = length * widths.get(type_, int(type_[-1]) if type_[-1].isdigit() else 1)
-        for _ in range(12 if size else 0):
+        for at in chosen.sample(range(size), min(size, settings().max_examples // 10)):
             forged = bytearray(body)
-            place = offset + chosen.randrange(size)
+            place = offset + at
             forged[place] = chosen.choice([0, 1, 127, 128, 255, forged[place] ^ 1])
             try:
                 use(Engine.from_bytes(put_together(header, bytes(forged))))
@@ -181,6 +184,28 @@ def test_forged_arrays_with_a_right_checksum(whole: bytes) -> None:
                 refusals += 1
             except Exception as error:
                 raise AssertionError(f"array {number} at {place}: {error!r}") from error
+    assert refusals > 100
+
+
+def test_forged_numbers_whose_differences_overflow(whole: bytes) -> None:
+    """From the largest to the smallest is one step up, for whoever subtracts without looking."""
+    header, body = taken_apart(whole)
+    refusals = 0
+    for number, (type_, offset, length) in enumerate(header["arrays"]):
+        if type_ not in {"i4", "i8"}:
+            continue
+        ends = np.iinfo(type_)
+        for at in range(length):
+            forged = np.frombuffer(body, type_, length, offset).copy()
+            leap = [ends.max, ends.min, -1][: length - at]
+            forged[at : at + len(leap)] = leap
+            changed = body[:offset] + forged.tobytes() + body[offset + forged.nbytes :]
+            try:
+                use(Engine.from_bytes(put_together(header, changed)))
+            except SnapshotError:
+                refusals += 1
+            except Exception as error:
+                raise AssertionError(f"array {number} at {at}: {error!r}") from error
     assert refusals > 100
 
 

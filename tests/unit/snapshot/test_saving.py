@@ -1,29 +1,12 @@
 """Saving: whole or not at all, while matching goes on, and shared by all who load it."""
 
-import random
-import signal
-import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from predicast import Engine
 from predicast.snapshot import atomic
-
-SAVER = """
-import sys
-from predicast import Engine
-path, generation = sys.argv[1], int(sys.argv[2])
-engine = Engine.load(path)
-print("ready", flush=True)
-while True:
-    generation += 1
-    engine.subscribe(f"generation = {generation}", id=f"generation {generation}")
-    engine.save(path)
-"""
 
 
 def engine_of(count: int) -> Engine:
@@ -34,33 +17,6 @@ def engine_of(count: int) -> Engine:
 
 def leftovers(folder: Path) -> list[Path]:
     return [each for each in folder.iterdir() if each.name.endswith(".saving")]
-
-
-def test_a_kill_in_the_middle_of_save_leaves_a_whole_file(tmp_path: Path) -> None:
-    path = tmp_path / "engine"
-    engine_of(5_000).save(path)
-    chosen = random.Random(7)
-    interrupted = 0
-    for attempt in range(60):  # how many kills come in the middle is up to the machine
-        if attempt >= 8 and interrupted:
-            break
-        before = len(Engine.load(path))
-        command = [sys.executable, "-c", SAVER, str(path), str(before)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as saver:
-            assert saver.stdout is not None
-            saver.stdout.readline()
-            while attempt % 2 and saver.poll() is None and not leftovers(tmp_path):
-                pass  # every other kill comes while a file is being written
-            time.sleep(chosen.uniform(0, 0.003 if attempt % 2 else 0.2))
-            saver.send_signal(signal.SIGKILL)
-        interrupted += bool(leftovers(tmp_path))
-        loaded = Engine.load(path)
-        assert len(loaded) >= before
-        assert loaded.match({"a": 5, "b": ""}) == ["s5"]
-        assert len(loaded.subscriptions()) == len(loaded)
-    assert interrupted, "no kill came in the middle of a save"
-    Engine.load(path).save(path)
-    assert leftovers(tmp_path) == []
 
 
 def test_a_file_that_is_being_written_is_not_taken_for_a_leftover(tmp_path: Path) -> None:
@@ -101,19 +57,6 @@ def test_a_file_that_was_removed_before_it_was_locked_is_made_again(
     engine_of(3).save(path)
     assert len(Engine.load(path)) == 3
     assert leftovers(tmp_path) == []
-
-
-def test_a_failure_while_writing_leaves_nothing_behind(tmp_path: Path) -> None:
-    path = tmp_path / "engine"
-    engine_of(3).save(path)
-
-    def fail(file: object) -> None:
-        raise OSError("no space left")
-
-    with pytest.raises(OSError, match="no space"):
-        atomic.write_atomically(path, fail)
-    assert list(tmp_path.iterdir()) == [path]
-    assert len(Engine.load(path)) == 3
 
 
 def test_matching_and_changing_go_on_while_saving(tmp_path: Path) -> None:
