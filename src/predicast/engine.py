@@ -418,6 +418,7 @@ class Engine:
                 held.owners.copy(),
                 held.statements.copy(),
                 held.templates.copy(),
+                held.sources.copy(),
                 held.ask(lambda matcher: matcher.stored()),
             )
 
@@ -444,7 +445,7 @@ class Engine:
             fill(held.matcher, saved.statements.grouped())
         held.ids, held.owners = Ids.restored(saved.ids), saved.owners
         held.statements, held.arrived = saved.statements, saved.arrived
-        held.templates = saved.templates
+        held.templates, held.sources = saved.templates, saved.sources
 
 
 def _checked_events(events: Iterable[Event | Mapping[str, Any]]) -> list[Event]:

@@ -240,7 +240,7 @@ class Holdings:
     def _forget(self, id: str, key: int) -> None:
         self.owners.set(key, None)
         self.templates.set(key, None)
-        self.sources.forget(key)
+        self.sources.set(key, None)
         if key in self.statements:
             self.statements.remove(key)
         self.ids.remove(id, key)

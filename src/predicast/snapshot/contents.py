@@ -41,7 +41,7 @@ from predicast.snapshot.layout import (
     opened,
 )
 from predicast.snapshot.mixed import Mixed, Table, write_mixed
-from predicast.snapshot.sources import Sources, SourcesEntry, read_sources, write_sources
+from predicast.snapshot.sources import SourcesEntry, read_sources, write_sources
 from predicast.snapshot.texts import (
     Texts,
     arrow_strings,
@@ -50,6 +50,7 @@ from predicast.snapshot.texts import (
     read_texts,
     write_texts,
 )
+from predicast.sources import Sources
 from predicast.statements import Statements
 from predicast.templates import Templates
 
@@ -64,8 +65,8 @@ class Snapshot(NamedTuple):
     owners: Owners
     statements: Statements
     templates: Templates
+    sources: Sources
     structure: Stored | None
-    sources: Sources | None = None
 
 
 class _Ids(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -131,7 +132,7 @@ def encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
         _write_templates(snapshot.templates, out),
         None if snapshot.structure is None else _write_structure(snapshot.structure, out),
         out.places,
-        None if snapshot.sources is None else write_sources(snapshot.sources, out),
+        write_sources(snapshot.sources, out),
     )
     return out.finished(header)
 
@@ -202,8 +203,8 @@ def decode(file: Bytes) -> Snapshot:
         owners,
         statements,
         _read_templates(header.templates, is_held, statements, arrays),
+        read_sources(header.sources, is_held, arrays),
         None if header.structure is None else _read_structure(header.structure, arrays),
-        None if header.sources is None else read_sources(header.sources, is_held, arrays),
     )
 
 

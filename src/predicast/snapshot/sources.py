@@ -11,32 +11,11 @@ not looked at: it is for people to read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
 import msgspec
-import numpy as np
-import pyarrow as pa
 
 from predicast.snapshot.layout import Array, ArraysIn, ArraysOut, ascends, damaged
-from predicast.snapshot.texts import Texts, arrow_strings, read_texts, write_texts
-
-
-class Sources(NamedTuple):
-    """Keys that ascend, and a text of each."""
-
-    keys: Array
-    texts: pa.LargeStringArray
-
-    @classmethod
-    def of(cls, by_key: Mapping[int, str]) -> Sources:
-        """Those of a dictionary."""
-        keys = sorted(by_key)
-        return cls(np.array(keys, np.int32), arrow_strings([by_key[key] for key in keys]))
-
-    def by_key(self) -> dict[int, str]:
-        """As a dictionary again."""
-        return dict(zip(self.keys.tolist(), self.texts.to_pylist(), strict=True))
+from predicast.snapshot.texts import Texts, read_texts, write_texts
+from predicast.sources import Sources
 
 
 class SourcesEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -46,13 +25,16 @@ class SourcesEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     texts: Texts
 
 
-def write_sources(sources: Sources, out: ArraysOut) -> SourcesEntry:
-    """Put the texts into a file."""
-    return SourcesEntry(out.add(sources.keys), write_texts(sources.texts, out))
+def write_sources(sources: Sources, out: ArraysOut) -> SourcesEntry | None:
+    """Put the texts into a file, if there are any."""
+    keys, texts = sources.arrays()
+    return SourcesEntry(out.add(keys), write_texts(texts, out)) if len(keys) else None
 
 
-def read_sources(entry: SourcesEntry, is_held: Array, arrays: ArraysIn) -> Sources:
+def read_sources(entry: SourcesEntry | None, is_held: Array, arrays: ArraysIn) -> Sources:
     """The texts, none of a key that is not held."""
+    if entry is None:
+        return Sources()
     keys, texts = arrays.get(entry.keys, "i4"), read_texts(entry.texts, arrays)
     if len(keys) != len(texts):
         raise damaged(f"has {len(texts)} sources for {len(keys)} keys")
@@ -60,4 +42,4 @@ def read_sources(entry: SourcesEntry, is_held: Array, arrays: ArraysIn) -> Sourc
         raise damaged(f"has keys of sources that do not ascend in array {entry.keys}")
     if len(keys) and not (keys[0] >= 0 and keys[-1] < len(is_held) and is_held[keys].all()):
         raise damaged("has sources of nothing")
-    return Sources(keys, texts)
+    return Sources.restored(keys, texts)

@@ -1,6 +1,7 @@
 """Versions of the format: this one, the one before, and those that are refused by name."""
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,11 @@ def test_version_2_is_read(tmp_path: Path) -> None:
     expected, loaded = engine_of_version_2(), Engine.load(VERSION_2)
     event = {"a": 9, "b": "w3", "c": 3, "p": "abcd", "r": 1}
     assert loaded.match(event) == expected.match(event) == ["s10", "s17", "s24", "s31", "s38", "é"]
-    assert loaded.subscriptions() == expected.subscriptions()
+    without_texts = [
+        entry if entry.parameters else replace(entry, text=None)
+        for entry in expected.subscriptions()
+    ]
+    assert loaded.subscriptions() == without_texts
     loaded.change("p", parameters={"lo": 5})
     loaded.save(tmp_path / "engine")
     again = Engine.load(tmp_path / "engine")
