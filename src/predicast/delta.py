@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from predicast.model.alike import Alike
+    from predicast.model.outline import Stated
     from predicast.templates import Template
 
 
@@ -28,7 +29,8 @@ class Delta:
     removed: Sequence[tuple[str, int]] = ()  # ids that are gone, and what their keys were
     ids: list[str] = field(default_factory=list)  # those that come, or come anew, in this order
     keys: list[int] = field(default_factory=list)  # theirs
-    stated: Sequence[tuple[np.ndarray, Alike]] = ()  # by key
+    stated: Sequence[tuple[np.ndarray, Alike]] = ()  # keys, and what they state
+    alone: list[tuple[int, Stated]] = field(default_factory=list)  # the same of a few, one by one
     owners: dict[int, str | None] = field(default_factory=dict)  # by key
     templates: dict[int, Template | None] = field(default_factory=dict)  # by key
     sources: dict[int, str | None] = field(default_factory=dict)  # by key

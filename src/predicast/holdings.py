@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from predicast.changes import Changes, Touched
 from predicast.delta import Delta
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from predicast.bulk import Bulk
 
 T = TypeVar("T")
+
+_FEW: Final = 32  # subscriptions that are quicker put one by one than column by column
 
 
 class Holdings:
@@ -170,6 +172,7 @@ class Holdings:
         new = [id for id, state in states.items() if state.key is None]
         self.ids.check_room(new)
         fresh = iter(self.ids.free_keys(len(new)))
+        few = len(states) < _FEW
         gathering = Gathering()
         removed = []
         for id, state in states.items():
@@ -185,7 +188,10 @@ class Holdings:
             if not state.keeps_template:
                 delta.templates[key] = state.template
             if state.stated is not None:
-                gathering.add(key, *state.stated)
+                if few:
+                    delta.alone.append((key, state.stated))
+                else:
+                    gathering.add(key, *state.stated)
                 delta.sources[key] = state.text
         delta.removed = removed
         delta.stated = [*moved, *gathering.groups()]
@@ -229,6 +235,8 @@ class Holdings:
         self.ids.put_many(delta.ids, delta.keys)
         for keys, alike in delta.stated:
             self.statements.put_alike(keys, alike)
+        for key, stated in delta.alone:
+            self.statements.put(key, stated)
         for key, owner in delta.owners.items():
             self.owners.set(key, owner)
         for key, template in delta.templates.items():

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 MAX_ID: Final = 1_024  # bytes of one id or owner in UTF-8
 MAX_BYTES: Final = (1 << 31) - 1  # of all ids together: Arrow's strings have offsets of 32 bits
 _ROOM: Final = 1 << 10  # ids that texts have room for at once
+_FEW: Final = 64  # ids after which texts are made anew rather than appended to
 
 
 class HeldIds(NamedTuple):
@@ -166,11 +167,13 @@ class Ids:
         """Hold many new ids under the keys that ``free_keys`` gave."""
         held, bound = self._by_id(), self.bound()
         again = sum(key < bound for key in keys)
-        if keys[again:] != [*range(bound, bound + len(keys) - again)]:
-            again = len(keys)  # as a change that is carried out for the second time finds them
+        if len(keys) < _FEW or keys[again:] != [*range(bound, bound + len(keys) - again)]:
+            again = len(keys)  # few, or as a change that is carried out again finds them
         for id, key in zip(ids[:again], keys, strict=False):
             self.put(id, key)
         new = ids[again:]
+        if not new:
+            return
         self._by_key += new
         self._bytes += sum(map(_size, new))
         self._answers = None

@@ -2,7 +2,7 @@
 
 ::
 
-    alone    {7: Subscription, 12: Subscription}            came one by one, or was changed since
+    alone    {7: Stated, 12: Stated}                        came one by one, or was changed since
 
     chunk 1  keys  [0 1 2 3 4 …]   Alike: outline, columns  came in bulk; never changes
     chunk 2  keys  [5 6 8 …]       Alike
@@ -35,8 +35,8 @@ from typing import Final, Protocol
 import numpy as np
 
 from predicast.model import Subscription
-from predicast.model.alike import Alike, grouped, joined
-from predicast.model.outline import Outline, Stated, outlined
+from predicast.model.alike import Alike, Gathering, joined
+from predicast.model.outline import Outline, Stated
 
 _FEW: Final = 32  # subscriptions of one outline for which arrays would take more room than objects
 _MOST: Final = 1 << 16  # subscriptions of a chunk: writing so many anew stops nobody for long
@@ -70,6 +70,12 @@ class _Chunk:
     def stated(self, key: int) -> Stated:
         return self.alike.stated(self.row(key))
 
+    def put(self, key: int, stated: Stated) -> None:
+        row = self.row(key)
+        if self.is_shared or not self.alike.put(row, stated.operands):
+            one = Alike.of(stated.outline, [stated.operands])
+            self.overwrite(np.array([row]), one, np.zeros(1, np.int64))
+
     def overwrite(self, rows: np.ndarray, alike: Alike, which: np.ndarray) -> None:
         in_place = not self.is_shared
         self.alike = self.alike.overwritten(rows, alike, which, in_place=in_place)
@@ -81,7 +87,7 @@ class Unread(Protocol):
 
     def __len__(self) -> int: ...
 
-    def items(self) -> Iterable[tuple[int, Subscription]]:
+    def items(self) -> Iterable[tuple[int, Stated]]:
         """All of them with their keys."""
 
 
@@ -89,7 +95,7 @@ class Statements:
     """Subscriptions by key, most of them in columns."""
 
     def __init__(self) -> None:
-        self._alone: dict[int, Subscription] = {}
+        self._alone: dict[int, Stated] = {}
         self._chunks: dict[int, _Chunk] = {}
         self._by_outline: dict[Outline, list[int]] = {}  # numbers of chunks, the oldest first
         self._home = np.zeros(0, np.uint8)
@@ -132,10 +138,26 @@ class Statements:
         unread = 0 if self._unread is None else len(self._unread)
         return len(self._alone) + unread + self._in_chunks
 
-    def add(self, key: int, subscription: Subscription) -> None:
-        """Hold a subscription under a new key."""
-        self._alone[key] = subscription
-        self._look(subscription.attributes(), 1)
+    def put(self, key: int, stated: Stated) -> None:
+        """Hold a subscription under a key, known or new.
+
+        Where it keeps its outline, only its operands are written.
+        """
+        outline, before = stated.outline, frozenset[str]()
+        alone = self._singles().get(key)
+        if alone is not None:
+            before = alone.outline.attributes()
+        elif key in self:
+            chunk = self._chunk_of(key)[1]
+            if chunk.alike.outline == outline:
+                chunk.put(key, stated)
+                return
+            before = self._forget(key)
+        self._alone[key] = stated
+        after = outline.attributes()
+        if after is not before:
+            self._look(after, 1)
+            self._look(before, -1)
 
     def put_alike(self, keys: np.ndarray, alike: Alike) -> None:
         """Hold subscriptions of one outline under keys of which any may be known."""
@@ -144,15 +166,16 @@ class Statements:
         if alone:
             known |= np.fromiter((key in alone for key in keys.tolist()), bool, len(keys))
         if known.any():
-            self.replace_alike(keys[known], alike if known.all() else alike.take(known))
+            self._replace_alike(keys[known], alike if known.all() else alike.take(known))
         if not known.all():
-            self.add_alike(keys[~known], alike.take(~known) if known.any() else alike)
+            self._add_alike(keys[~known], alike.take(~known) if known.any() else alike)
 
-    def add_alike(self, keys: np.ndarray, alike: Alike) -> None:
+    def _add_alike(self, keys: np.ndarray, alike: Alike) -> None:
         """Hold many subscriptions of one outline under new keys."""
         if len(keys) < _FEW:
-            for key, subscription in zip(keys.tolist(), alike.subscriptions(), strict=True):
-                self.add(key, subscription)
+            for row, key in enumerate(keys.tolist()):
+                self._alone[key] = alike.stated(row)
+            self._look(alike.outline.attributes(), len(keys))
             return
         if np.any(keys[1:] < keys[:-1]):
             order = np.argsort(keys)
@@ -165,19 +188,18 @@ class Statements:
             self._merge(alike.outline)
 
     def get(self, key: int) -> Subscription:
-        """What the subscription under a key states."""
-        found = self._singles().get(key)
-        return self._chunk_of(key)[1].stated(key).subscription() if found is None else found
+        """The subscription under a key."""
+        return self.stated(key).subscription()
 
     def stated(self, key: int) -> Stated:
-        """The same as outline and operands."""
+        """What it states, as outline and operands."""
         found = self._singles().get(key)
-        return self._chunk_of(key)[1].stated(key) if found is None else outlined(found)
+        return self._chunk_of(key)[1].stated(key) if found is None else found
 
     def outline(self, key: int) -> Outline:
         """The outline alone, without a look at the operands of what is in columns."""
         found = self._singles().get(key)
-        return self._chunk_of(key)[1].alike.outline if found is None else outlined(found).outline
+        return self._chunk_of(key)[1].alike.outline if found is None else found.outline
 
     def __contains__(self, key: int) -> bool:
         return key in self._singles() or (key < len(self._home) and self._home[key] > 0)
@@ -192,8 +214,8 @@ class Statements:
         at_home = [key for key in alone if key < len(self._home)]
         self._home[at_home] = 0
         self._attributes, self._in_chunks, self._by_outline = Counter(), 0, {}
-        for subscription in alone.values():
-            self._look(subscription.attributes(), 1)
+        for stated in alone.values():
+            self._look(stated.outline.attributes(), 1)
         for number, chunk in list(self._chunks.items()):
             live = int(np.count_nonzero(self._home[chunk.keys] == number))
             if not live:
@@ -204,18 +226,7 @@ class Statements:
             self._look(chunk.alike.outline.attributes(), live)
             self._by_outline.setdefault(chunk.alike.outline, []).append(number)
 
-    def replace(self, key: int, subscription: Subscription) -> None:
-        """Hold another subscription under a known key."""
-        if key not in self._singles():
-            outline, operands = outlined(subscription)
-            if self._chunk_of(key)[1].alike.outline == outline:
-                self.replace_alike(np.array([key], np.int64), Alike.of(outline, [operands]))
-                return
-        before = self._forget(key)
-        self.add(key, subscription)
-        self._look(before, -1)
-
-    def replace_alike(self, keys: np.ndarray, alike: Alike) -> None:
+    def _replace_alike(self, keys: np.ndarray, alike: Alike) -> None:
         """Hold other subscriptions, all of one outline, under known keys.
 
         Where a subscription keeps its outline, only its operands are written.
@@ -234,7 +245,7 @@ class Statements:
             return
         # Only now: what these become is merged with others, and chunks get other numbers.
         before = [self._forget(key) for key in keys[moving].tolist()]
-        self.add_alike(keys[moving], alike.take(moving))
+        self._add_alike(keys[moving], alike.take(moving))
         for attributes in before:
             self._look(attributes, -1)
 
@@ -245,8 +256,10 @@ class Statements:
             here = np.flatnonzero(home == number)
             chunk = self._chunks.get(number)
             if chunk is None:
-                alone = self._singles()
-                yield from grouped((place, alone[int(keys[place])]) for place in here.tolist())
+                alone, gathering = self._singles(), Gathering()
+                for place in here.tolist():
+                    gathering.add(place, *alone[int(keys[place])])
+                yield from gathering.groups()
                 continue
             rows = np.searchsorted(chunk.keys, keys[here].astype(chunk.keys.dtype))
             yield here, chunk.alike.take(rows)
@@ -258,20 +271,24 @@ class Statements:
     def grouped(self) -> Iterator[tuple[np.ndarray, Alike]]:
         """All subscriptions: keys and what they state, a group at a time."""
         yield from self.in_columns()
-        yield from grouped(self.alone())
+        gathering = Gathering()
+        for key, stated in self.alone():
+            gathering.add(key, *stated)
+        yield from gathering.groups()
 
     def in_columns(self) -> Iterator[tuple[np.ndarray, Alike]]:
         """Those that are in columns, keys ascending in each group."""
         for number, chunk in self._chunks.items():
             yield self._live(number, chunk)
 
-    def alone(self) -> Iterable[tuple[int, Subscription]]:
+    def alone(self) -> Iterable[tuple[int, Stated]]:
         """Those that are not in columns, with their keys."""
         return self._singles().items()
 
     def items(self) -> Iterator[tuple[int, Subscription]]:
         """All subscriptions with their keys, several times as fast as looking each one up."""
-        yield from self.alone()
+        for key, stated in self.alone():
+            yield key, stated.subscription()
         for keys, alike in self.in_columns():
             yield from zip(keys.tolist(), alike.subscriptions(), strict=True)
 
@@ -283,7 +300,7 @@ class Statements:
 
     # One subscription.
 
-    def _singles(self) -> dict[int, Subscription]:
+    def _singles(self) -> dict[int, Stated]:
         if self._unread is not None:
             self._alone.update(self._unread.items())
             self._unread = None
@@ -304,7 +321,7 @@ class Statements:
         """Take a subscription out; the names of its attributes."""
         alone = self._singles().pop(key, None)
         if alone is not None:
-            return alone.attributes()
+            return alone.outline.attributes()
         number, chunk = self._chunk_of(key)
         self._home[key] = 0
         self._in_chunks -= 1
@@ -367,7 +384,7 @@ class Statements:
         if len(keys) >= _FEW:
             self._insert(keys, alike)
         else:
-            self._alone.update(zip(keys.tolist(), alike.subscriptions(), strict=True))
+            self._alone |= {key: alike.stated(row) for row, key in enumerate(keys.tolist())}
             self._home[keys] = 0
             self._in_chunks -= len(keys)
         for number in [*numbers]:

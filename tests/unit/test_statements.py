@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from predicast.language import parse_where
 from predicast.model import Subscription
 from predicast.model.alike import grouped
+from predicast.model.outline import outlined
 from predicast.statements import Statements
 from predicast.testing.strategies import subscriptions
 
@@ -24,7 +25,7 @@ def loaded(*batches: dict[int, Subscription]) -> Statements:
     statements = Statements()
     for batch in batches:
         for keys, alike in grouped(batch.items()):
-            statements.add_alike(keys, alike)
+            statements.put_alike(keys, alike)
     return statements
 
 
@@ -41,12 +42,12 @@ def content(statements: Statements) -> dict[int, Subscription]:
 def test_bulk_and_single_subscriptions_side_by_side() -> None:
     batch = many(10, 100)
     statements = loaded(batch)
-    statements.add(3, parse_where("c IS NULL"))
+    statements.put(3, outlined(parse_where("c IS NULL")))
     assert len(statements) == 101
     assert statements.get(42) == batch[42]
     assert statements.attributes() == {"a", "b", "c"}
     assert content(statements) == batch | {3: parse_where("c IS NULL")}
-    statements.replace(42, parse_where("d = 1"))
+    statements.put(42, outlined(parse_where("d = 1")))
     assert statements.get(42) == parse_where("d = 1")
     statements.remove(3)
     assert statements.attributes() == {"a", "b", "d"}
@@ -68,7 +69,7 @@ def test_keys_may_come_in_any_order() -> None:
     keys = np.random.default_rng(5).permutation(200)
     [(_, alike)] = grouped((key, batch[key]) for key in keys.tolist())
     statements = Statements()
-    statements.add_alike(keys, alike)
+    statements.put_alike(keys, alike)
     assert all(statements.get(key) == each for key, each in batch.items())
 
 
@@ -111,7 +112,7 @@ def test_endless_churn_takes_bounded_room() -> None:
         for key in range(500):
             statements.remove(key)
         for keys, alike in grouped((key, batch[key]) for key in range(500)):
-            statements.add_alike(keys, alike)
+            statements.put_alike(keys, alike)
         assert statements.nbytes() < most
     assert content(statements) == batch
 
@@ -130,7 +131,7 @@ class StatementsAsADictionary(RuleBasedStateMachine):
     @rule(subscription=subscriptions())
     def add(self, subscription: Subscription) -> None:
         key = self.free()
-        self.statements.add(key, subscription)
+        self.statements.put(key, outlined(subscription))
         self.right[key] = subscription
 
     @rule(
@@ -143,14 +144,14 @@ class StatementsAsADictionary(RuleBasedStateMachine):
             key: each for key, each in many(start, count, text).items() if key not in self.right
         }
         for keys, alike in grouped(batch.items()):
-            self.statements.add_alike(keys, alike)
+            self.statements.put_alike(keys, alike)
         self.right |= batch
 
     @precondition(lambda self: self.right)
     @rule(data=st.data(), subscription=subscriptions())
     def replace(self, data: Any, subscription: Subscription) -> None:
         key = data.draw(st.sampled_from(sorted(self.right)))
-        self.statements.replace(key, subscription)
+        self.statements.put(key, outlined(subscription))
         self.right[key] = subscription
 
     @precondition(lambda self: self.right)
@@ -191,11 +192,11 @@ def test_replacing_across_outlines_while_chunks_merge(
         text = chosen.choice(texts)
         if chosen.random() < 0.4 or not right:
             change = many(max(right, default=-1) + 1, chosen.choice([1, 5, 30]), text)
-            put = statements.add_alike
+            put = statements.put_alike
         else:
             some = chosen.sample(sorted(right), chosen.randint(1, len(right)))
             change = {key: parse_where(text.format(chosen.randrange(99))) for key in some}
-            put = statements.replace_alike
+            put = statements.put_alike
         for keys, alike in grouped(change.items()):
             put(keys, alike)
         right |= change

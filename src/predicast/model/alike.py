@@ -27,6 +27,10 @@ from predicast.model.subscription import Subscription
 from predicast.model.values import from_microseconds, microseconds
 
 _WIDTHS: Final = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)
+_LIMITS: Final = {
+    np.dtype(width).char: (int(np.iinfo(width).min), int(np.iinfo(width).max)) for width in _WIDTHS
+}
+_NO_LIMITS: Final = (0, 0)
 _PIECE: Final = 1 << 16  # subscriptions of one outline that wait to be put into columns
 
 
@@ -129,6 +133,23 @@ class Alike:
             column[rows] = new
             columns.append(column)
         return Alike(self.outline, columns, self._length)
+
+    def put(self, row: int, operands: Sequence[Any]) -> bool:
+        """Overwrite the operands of one subscription in place, if the columns can hold them.
+
+        For whoever is alone in looking at the columns.
+        """
+        values = [
+            microseconds(operand) if type_ is OperandType.TIMESTAMP else operand
+            for type_, operand in zip(self.outline.places, operands, strict=True)
+        ]
+        for column, value in zip(self.columns, values, strict=True):
+            lo, hi = _LIMITS.get(column.dtype.char, _NO_LIMITS)
+            if not column.flags.writeable or (lo < hi and not lo <= value <= hi):
+                return False
+        for column, value in zip(self.columns, values, strict=True):
+            column[row] = value
+        return True
 
     def nbytes(self) -> int:
         """Bytes of the columns, and of each object that they point to, once."""

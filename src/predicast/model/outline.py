@@ -88,7 +88,7 @@ class _Part(NamedTuple):
 class Outline:
     """Clauses of slots; equal outlines have equal slots in the same order."""
 
-    __slots__ = ("_hash", "_parts", "clauses", "places")
+    __slots__ = ("_attributes", "_hash", "_parts", "clauses", "places")
 
     clauses: Slots
     places: tuple[OperandType, ...]  # clause after clause, slot after slot
@@ -98,10 +98,11 @@ class Outline:
         self.places = tuple(each for clause in clauses for slot in clause for each in slot.operands)
         self._hash = hash(clauses)
         self._parts = _parts(clauses)
+        self._attributes = frozenset(slot.attribute for clause in clauses for slot in clause)
 
     def attributes(self) -> frozenset[str]:
         """The names of all the attributes that such a subscription looks at."""
-        return frozenset(slot.attribute for clause in self.clauses for slot in clause)
+        return self._attributes
 
     def subscription(self, operands: Sequence[Any]) -> Subscription:
         """The subscription with these operands, one per place."""

@@ -27,7 +27,8 @@ import pyarrow as pa
 from predicast.errors import SnapshotError
 from predicast.ids import HeldIds
 from predicast.matching.matcher import Stored
-from predicast.model import Absent, Subscription
+from predicast.model import Absent, Clause, Subscription
+from predicast.model.outline import outlined
 from predicast.owners import Owners
 from predicast.snapshot.groups import Group, read_group, write_group
 from predicast.snapshot.layout import (
@@ -169,7 +170,7 @@ def _write_templates(templates: Templates, out: ArraysOut) -> _Templates:
 
 
 def _write_structure(structure: Stored, out: ArraysOut) -> _Structure:
-    clauses = enumerate(Subscription((clause,)) for clause in structure.clauses)
+    clauses = enumerate(outlined(Subscription((clause,))) for clause in structure.clauses)
     return _Structure(
         structure.form,
         msgspec.Raw(structure.document),
@@ -272,9 +273,9 @@ def _read_templates(
 def _read_structure(entry: _Structure, arrays: ArraysIn) -> Stored:
     every = ("bool", "u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f8")
     found = [(arrays.get(number, *every),) for number in entry.arrays]
-    clauses = []
-    for subscription in Mixed(entry.clauses, arrays).subscriptions():
-        if len(subscription.clauses) != 1:
+    clauses: list[Clause] = []
+    for stated in Mixed(entry.clauses, arrays).stated():
+        if len(stated.outline.clauses) != 1:
             raise damaged("has several clauses where one belongs")
-        clauses.append(subscription.clauses[0])
+        clauses += stated.subscription().clauses
     return Stored(entry.form, bytes(entry.document), found, clauses)

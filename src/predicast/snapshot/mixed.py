@@ -24,8 +24,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from predicast.model import Operator, Subscription
-from predicast.model.outline import OperandType, Slot, outline_of, outlined
+from predicast.model import Operator
+from predicast.model.outline import OperandType, Slot, Stated, outline_of
 from predicast.model.values import from_microseconds
 from predicast.snapshot.layout import UNSIGNED, Array, ArraysIn, ArraysOut, ascends, damaged
 from predicast.snapshot.operands import (
@@ -65,15 +65,14 @@ class Table(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     objects: Texts
 
 
-def write_mixed(pairs: Iterable[tuple[int, Subscription]], out: ArraysOut) -> Table:
-    """Put subscriptions with their keys into a file."""
+def write_mixed(pairs: Iterable[tuple[int, Stated]], out: ArraysOut) -> Table:
+    """Put what subscriptions state into a file, with their keys."""
     numbers: dict[Slot, int] = {}
     keys: list[int] = []
     clauses, constraints = [0], [0]
     slots: list[int] = []
     operands: list[Any] = []
-    for key, subscription in pairs:
-        outline, filling = outlined(subscription)
+    for key, (outline, filling) in pairs:
         keys.append(key)
         for clause in outline.clauses:
             slots += [numbers.setdefault(slot, len(numbers)) for slot in clause]
@@ -156,12 +155,12 @@ class Mixed:
         counts = np.bincount(looks % max(len(names), 1), minlength=len(names))
         return {name: int(count) for name, count in zip(names, counts, strict=False) if count}
 
-    def items(self) -> Iterator[tuple[int, Subscription]]:
-        """All of them with their keys."""
-        return zip(self.keys.tolist(), self.subscriptions(), strict=True)
+    def items(self) -> Iterator[tuple[int, Stated]]:
+        """What each of them states, with its key."""
+        return zip(self.keys.tolist(), self.stated(), strict=True)
 
-    def subscriptions(self) -> Iterator[Subscription]:
-        """All of them."""
+    def stated(self) -> Iterator[Stated]:
+        """What each of them states."""
         values = self._values()
         constraints = self._constraints.tolist()
         codes = self._codes.tolist()
@@ -175,7 +174,7 @@ class Mixed:
                 )
             )
             end = place + len(outline.places)
-            yield outline.subscription(values[place:end])
+            yield Stated(outline, tuple(values[place:end]))
             place = end
 
     def _check_operands(self) -> None:
