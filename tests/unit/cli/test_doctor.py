@@ -7,7 +7,6 @@ import os
 import shlex
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ import predicast
 from predicast.__about__ import __version__
 from predicast.cli.diagnosis import State, findings
 from predicast.cli.requirements import Requirement, install_line, requirements, unmet
+from tests.other_python import packages_without_predicast
 from tests.unit.cli.conftest import Run
 
 
@@ -131,11 +131,7 @@ def test_the_real_metadata_is_understood() -> None:
 
 
 def test_run_from_a_folder_without_being_installed_it_says_so(tmp_path: Path) -> None:
-    packages = tmp_path / "packages"  # all that is installed but Predicast
-    packages.mkdir()
-    for entry in Path(sysconfig.get_path("purelib")).iterdir():
-        if "predicast" not in entry.name:
-            (packages / entry.name).symlink_to(entry)
+    packages = packages_without_predicast(tmp_path)
     source = Path(predicast.__file__).parents[1]
     run = subprocess.run(
         [sys.executable, "-S", "-m", "predicast", "doctor"],
