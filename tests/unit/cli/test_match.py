@@ -288,10 +288,9 @@ def test_a_stated_format_overrules_the_suffix(run: Run, folder: Path) -> None:
 
 def test_csv_through_a_named_pipe(run: Run, folder: Path) -> None:
     os.mkfifo(folder / "e.csv")
-    writing = threading.Thread(target=(folder / "e.csv").write_text, args=[CSV_EVENTS])
-    writing.start()
+    # A daemon, because it waits for a reader, and without one it would wait for ever.
+    threading.Thread(target=(folder / "e.csv").write_text, args=[CSV_EVENTS], daemon=True).start()
     assert found_in(run("match", "s.jsonl", "e.csv").stdout) == CSV_MATCHED
-    writing.join()
 
 
 @pytest.mark.parametrize(
