@@ -148,6 +148,8 @@ def test_a_terminal_gets_a_table() -> None:
     assert "\x1b" not in shown
     code, shown = on_a_terminal([*PROGRAM, "match", "s.jsonl", "e.jsonl", "-o", "out.parquet"])
     assert shown == "2 events, 1 of them matched, 1 match, written to out.parquet.\n"
+    limited = [*PROGRAM, "match", "s.jsonl", "e.jsonl", "-o", "out.csv", "--limit", "1"]
+    assert on_a_terminal(limited)[1] == "The first 1 event, 1 match, written to out.csv.\n"
 
 
 def test_a_terminal_that_can_shows_progress() -> None:

@@ -146,6 +146,11 @@ def test_a_text_may_stand_for_no_value(run: Run, name: str) -> None:
     assert found(run, name, "--null", "NA")[0] == ["none"]
 
 
+def test_rows_without_any_known_column_still_count(run: Run) -> None:
+    pq.write_table(pa.table({"other": ["NA", "1", "2"]}), "e.parquet")
+    assert len(found(run, "e.parquet", "--null", "NA", "--type", "other=integer")) == 3
+
+
 def test_strings_however_parquet_stores_them(run: Run) -> None:
     for kind in (pa.large_string(), pa.dictionary(pa.int32(), pa.string())):
         pq.write_table(pa.table({"a": pa.array(["501", "NA", None], kind)}), "e.parquet")

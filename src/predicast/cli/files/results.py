@@ -65,7 +65,7 @@ class Results(ABC):
         """What there was, in one line; of a file that was not read to its end, what was listed."""
         if self.full:
             matches = _counted(self.matches, "match", "matches")
-            return f"the first {_counted(self._listed, 'event')}, {matches}"
+            return f"The first {_counted(self._listed, 'event')}, {matches}"
         return (
             f"{_counted(self.events, 'event')}, {self.matched_events:,} of them matched, "
             f"{_counted(self.matches, 'match', 'matches')}"

@@ -83,15 +83,18 @@ class StatedValues:
             first += batch.num_rows
 
     def _in_batch(self, source: Source, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
-        arrays: dict[str, pa.Array] = {}
+        if not batch.num_columns:
+            return batch  # made anew it would have no rows
+        names, arrays = [], []
         for name, array in _leaves(batch.schema.names, batch.columns):
             column = _plain(array)
             if self.nulls and pa.types.is_string(column.type):
                 absent = pc.is_in(column, pa.array(self.nulls, pa.string()))
                 column = pc.if_else(absent, pa.scalar(None, pa.string()), column)
             type = self.types.get(name)
-            arrays[name] = column if type is None else _typed(source, name, type, column, first)
-        return pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
+            names.append(name)
+            arrays.append(column if type is None else _typed(source, name, type, column, first))
+        return pa.RecordBatch.from_arrays(arrays, names=names)
 
 
 def _is_of(type: CsvType, value: Any) -> bool:
