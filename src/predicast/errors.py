@@ -40,12 +40,14 @@
     │   ├── ColumnClashError           column
     │   ├── UnsupportedColumnError     column, type
     │   ├── InvalidSubscriptionsError  invalid
-    │   └── JavaNotFoundError
+    │   ├── JavaNotFoundError
+    │   └── WorkerPythonError          (also an ImportError)
     └── InputFileError                 path, line
 
 A message says what was wrong, where, and what would be right. The same facts are fields, so that
 a program need not read prose; a field that does not apply is ``None``. A call that raises one of
-these has changed nothing.
+these has changed nothing. What is raised in a Spark worker reaches the driver as text in Spark's
+own ``PythonException``.
 """
 
 from __future__ import annotations
@@ -98,6 +100,7 @@ __all__ = [
     "UnsupportedColumnError",
     "UnsupportedSyntaxError",
     "WindowTooLargeError",
+    "WorkerPythonError",
     "suggest",
 ]
 
@@ -377,6 +380,10 @@ class InvalidSubscriptionsError(PipelineError, ValueError):
 
 class JavaNotFoundError(PipelineError):
     """Spark needs Java 17 or 21 and there is none."""
+
+
+class WorkerPythonError(PipelineError, ImportError):
+    """A Spark worker runs in a Python that has no Predicast, or not all that it needs."""
 
 
 class InputFileError(PredicastError, ValueError):

@@ -149,6 +149,6 @@ def test_a_missing_package_is_named_with_its_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "_NEEDED", ("json", "no_such_package"))
-    with pytest.raises(PipelineError, match=r"needs no_such_package: pip install"):
+    with pytest.raises(PipelineError, match=r"needs no_such_package; predicast doctor"):
         run_demo(tmp_path / "out", console=Console(file=io.StringIO()))
     assert not (tmp_path / "out").exists()

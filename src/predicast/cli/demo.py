@@ -23,13 +23,13 @@ def demo(
 ) -> None:
     """Match a year of flights, an auction and moving objects on a local Spark.
 
-    It needs Java 17 or 21 and the extra packages of predicast[demo].
+    It needs Java 17 or 21 and the packages of the extra demo; predicast doctor says what is there.
     """
     from predicast.cli.requirements import install_line, unmet
 
     missing = unmet("demo")
     if missing:
-        line = install_line(extra="demo")
+        line = install_line(*missing)
         print_error(f"the demo needs {', '.join(missing)}; this installs them:\n  {line}")
         raise typer.Exit(REFUSED)
     from predicast.demo import run_demo

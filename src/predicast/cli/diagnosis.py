@@ -17,18 +17,14 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from predicast.__about__ import __version__
-from predicast.cli.requirements import Requirement, install_line, requirements
+from predicast.cli.requirements import Requirement, install_line, requirements, unmet
 
 _OLDEST_PYTHON: Final = (3, 11)
 # Where the name to import is not the name to install.
 _MODULES: Final = {"google-re2": "re2"}
-_EXTRAS: Final = {
-    "spark": "the pipeline",
-    "graph": "graph events",
-    "broker": "the broker",
-    "demo": "predicast demo",
-}
 _SPARK_EXTRA: Final = "spark"
+EXTRAS: Final = {_SPARK_EXTRA: "the pipeline", "demo": "predicast demo"}
+"""The extras that some part of Predicast needs, and which part."""
 
 
 class State(enum.Enum):
@@ -157,17 +153,17 @@ def _restore(name: str, value: str | None) -> None:
 
 def _extras() -> Iterator[Finding]:
     """One line per extra; the versions, where it is the pipeline's that matter."""
-    for extra, purpose in _EXTRAS.items():
+    for extra, purpose in EXTRAS.items():
         what = f"predicast[{extra}]"
         try:
             needed = requirements(extra)
         except metadata.PackageNotFoundError:
             return
-        unmet = [each for each in needed if not each.is_met()]
-        if unmet:
-            named = ", ".join(f"{each} ({each.installed() or 'not installed'})" for each in unmet)
+        lacking = [each for each in needed if not each.is_met()]
+        if lacking:
+            named = ", ".join(f"{each} ({each.installed() or 'not installed'})" for each in lacking)
             found = f"{purpose} needs {named}"
-            yield Finding(what, State.OPTIONAL, found, install_line(extra=extra))
+            yield Finding(what, State.OPTIONAL, found, install_line(*map(str, lacking)))
         else:
             named = ", ".join(f"{each.name} {each.installed()}" for each in needed)
             yield Finding(what, State.FINE, f"{purpose}: {named}")
@@ -181,9 +177,11 @@ def _spark() -> Finding:
     java = find_java()
     if java is None:
         return Finding("Spark starts", State.MISSING, "there is no Java", java_line())
-    if any(not each.is_met() for each in requirements(_SPARK_EXTRA)):
-        line = install_line(extra=_SPARK_EXTRA)
-        return Finding("Spark starts", State.MISSING, "PySpark is incomplete", line)
+    lacking = unmet(_SPARK_EXTRA)
+    if lacking:
+        return Finding(
+            "Spark starts", State.MISSING, "PySpark is incomplete", install_line(*lacking)
+        )
     trial = try_spark(java.home)
     if trial.worked:
         return Finding("Spark starts", State.FINE, "a local session ran a job")

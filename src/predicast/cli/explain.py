@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from predicast.cli.options import Absence, Absent, ExpressionField, IdField, Subscriptions
+from predicast.cli.options import (
+    Absence,
+    Absent,
+    ExpressionField,
+    IdField,
+    Subscriptions,
+    SubscriptionsForm,
+)
 from predicast.cli.terminal import output, visible
 
 if TYPE_CHECKING:
@@ -26,6 +33,7 @@ def explain(
             metavar="EVENT", help="The event as JSON; @FILE, or - for standard input, to read it."
         ),
     ],
+    subscriptions_format: SubscriptionsForm = None,
     id_field: IdField = "id",
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
@@ -42,7 +50,8 @@ def explain(
     if subscriptions == event == "-":
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENT'")
     read = _event(event)
-    subscription = find(Source.of(subscriptions), Fields(id_field, expression), id)
+    source = Source.of(subscriptions, subscriptions_format)
+    subscription = find(source, Fields(id_field, expression), id)
     explanation = explain_match(id, subscription, read, absent.value)
     if as_json:
         typer.echo(_json(explanation, read))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from predicast.cli.files.source import Form
 from predicast.cli.interrupts import stop_if_interrupted
 from predicast.cli.options import (
     Absence,
@@ -19,6 +20,7 @@ from predicast.cli.options import (
     IdField,
     OnInvalid,
     Subscriptions,
+    SubscriptionsForm,
 )
 from predicast.cli.terminal import notices, print_note, progress
 from predicast.matching import DEFAULT
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from predicast.engine import Engine
 
 _SHOWN_DROPPED: Final = 5
+_TABLE_EVENTS: Final = 20  # a screenful
+_NAMED_DELIMITERS: Final = {"tab": "\t", "\\t": "\t"}
+_NO_DELIMITERS: Final = '"\r\n\0'
 _SUFFIXES: Final = {
     ".jsonl": Format.JSONL,
     ".ndjson": Format.JSONL,
@@ -39,6 +44,10 @@ _SUFFIXES: Final = {
     ".jsonl.gz": Format.JSONL,
     ".ndjson.gz": Format.JSONL,
     ".json.gz": Format.JSONL,
+    ".csv": Format.CSV,
+    ".csv.gz": Format.CSV,
+    ".tsv": Format.TSV,
+    ".tsv.gz": Format.TSV,
     ".parquet": Format.PARQUET,
     ".txt": Format.TABLE,
 }
@@ -50,10 +59,29 @@ def match(  # noqa: PLR0913  # an option is a parameter
         str,
         typer.Argument(
             metavar="EVENTS",
-            help="A .jsonl, .csv or .parquet file; - for JSON Lines on standard input.",
+            help="A .jsonl, .csv, .tsv or .parquet file; - for standard input.",
         ),
     ],
     *,
+    events_format: Annotated[
+        Form | None,
+        typer.Option(
+            "--events-format",
+            help="What EVENTS holds, if its suffix does not say. [default for -: jsonl]",
+            show_default=False,
+        ),
+    ] = None,
+    subscriptions_format: SubscriptionsForm = None,
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            "--delimiter",
+            metavar="CHAR",
+            help="What separates the cells of a CSV file of events, if not what its first line "
+            "shows: a comma, a semicolon, a tab or a vertical bar.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the matches to this file."),
@@ -79,31 +107,43 @@ def match(  # noqa: PLR0913  # an option is a parameter
         typer.Option("--on-invalid", help="Stop at a subscription that is invalid, or drop it."),
     ] = OnInvalid.RAISE,
     limit: Annotated[
-        int, typer.Option("--limit", min=1, metavar="N", help="How many events the table lists.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            "--limit",
+            min=1,
+            metavar="N",
+            help="List the first N events only. [default: 20 in a table, else all]",
+            show_default=False,
+        ),
+    ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="List events that match nothing, too (not in Parquet).")
+        bool,
+        typer.Option("--all", help="List events that match nothing, too (in a table or jsonl)."),
     ] = False,
     type: Annotated[
         list[str] | None,
         typer.Option(
             "--type",
             metavar="COL=TYPE",
-            help="The type of a CSV column: boolean, integer, float, timestamp or string.",
+            help="The type of an attribute of events: boolean, integer, float, timestamp or "
+            "string. A string is read as a value of it.",
         ),
     ] = None,
     null: Annotated[
         list[str] | None,
-        typer.Option("--null", metavar="TEXT", help="What stands for no value in CSV, as NA may."),
+        typer.Option(
+            "--null", metavar="TEXT", help="A string that stands for no value in events, as NA may."
+        ),
     ] = None,
 ) -> None:
     """Find the subscriptions that each event of a file matches.
 
     Events count from 0. In JSON Lines an event that matches something is {"event": 0,
-    "subscriptions": ["a", "b"]}; in Parquet a match is a row of event and subscription.
+    "subscriptions": ["a", "b"]}; in CSV and Parquet a match is a row of event and subscription.
     """
     from predicast.cli.files.events import Reader
     from predicast.cli.files.source import Source
+    from predicast.cli.files.stated_values import StatedValues
     from predicast.cli.files.subscriptions import Fields
     from predicast.engine import Engine
 
@@ -111,17 +151,22 @@ def match(  # noqa: PLR0913  # an option is a parameter
     chosen = _format(format, target, every=every)
     _check_paths(subscriptions, events, target)
     reader = Reader(
-        source=Source.of(events),
+        source=Source.of(events, events_format, delimiter=_delimiter(delimiter)),
         whole=chosen is Format.TABLE,
-        types=dict(map(_type, type or ())),
-        nulls=tuple(null or ()),
+        stated=StatedValues(types=dict(map(_type, type or ())), nulls=tuple(null or ())),
     )
+    if delimiter is not None and reader.source.form is not Form.CSV:
+        raise typer.BadParameter(
+            f"it is for CSV; {reader.source.path} is read as {reader.source.form}",
+            param_hint="'--delimiter'",
+        )
     engine = Engine(matcher=matcher, absent=absent.value)
     fields = Fields(id, expression)
-    _load(engine, Source.of(subscriptions), fields, drop=on_invalid is OnInvalid.DROP)
+    source = Source.of(subscriptions, subscriptions_format)
+    _load(engine, source, fields, drop=on_invalid is OnInvalid.DROP)
     with _results(chosen, target, limit=limit, every=every) as results:
         # A bar and lines on one screen would spoil each other.
-        quiet = target is None and chosen is Format.JSONL and sys.stdout.isatty()
+        quiet = target is None and chosen is not Format.TABLE and sys.stdout.isatty()
         _match_all(engine, reader, results, quiet=quiet)
     if target is not None and notices().is_terminal:
         notices().print(f"{results.summary()}, written to {target}.", soft_wrap=True)
@@ -141,9 +186,9 @@ def _format(given: Format | None, target: str | None, *, every: bool) -> Format:
         chosen = Format.TABLE if sys.stdout.isatty() else Format.JSONL
     if chosen is Format.PARQUET and target is None:
         raise typer.BadParameter("parquet needs a file: --output FILE", param_hint="'--format'")
-    if chosen is Format.PARQUET and every:
+    if chosen not in {Format.TABLE, Format.JSONL} and every:
         raise typer.BadParameter(
-            "Parquet has a row per match, none for an event without", param_hint="'--all'"
+            f"{chosen} has a row per match, none for an event without", param_hint="'--all'"
         )
     return chosen
 
@@ -170,6 +215,15 @@ def _type(text: str) -> tuple[str, CsvType]:
     return parsed
 
 
+def _delimiter(text: str | None) -> str | None:
+    named = _NAMED_DELIMITERS.get(text or "", text)
+    if named is not None and (len(named) != 1 or not named.isascii() or named in _NO_DELIMITERS):
+        raise typer.BadParameter(
+            f"{text!r} is not one plain character, nor tab", param_hint="'--delimiter'"
+        )
+    return named
+
+
 def _load(engine: Engine, source: Source, fields: Fields, *, drop: bool) -> None:
     from predicast.cli.files.subscriptions import load
 
@@ -179,21 +233,29 @@ def _load(engine: Engine, source: Source, fields: Fields, *, drop: bool) -> None
         print_note(f"dropped {error.message}")
     if len(dropped) > _SHOWN_DROPPED:
         print_note(f"dropped {len(dropped):,} subscriptions in all; {len(engine):,} are left")
+    if not len(engine):
+        valid = "valid " if dropped else ""
+        print_note(f"{source.path} has no {valid}subscription, so nothing can match")
 
 
 @contextmanager
-def _results(chosen: Format, target: str | None, *, limit: int, every: bool) -> Iterator[Results]:
+def _results(
+    chosen: Format, target: str | None, *, limit: int | None, every: bool
+) -> Iterator[Results]:
     from predicast.cli.files.output import result_stream
-    from predicast.cli.files.results import JsonLines, Parquet, Table
+    from predicast.cli.files.results import Cells, JsonLines, Parquet, Table
 
     with result_stream(target) as stream:
         results: Results
         if chosen is Format.JSONL:
-            results = JsonLines(stream, every_event=every)
+            results = JsonLines(stream, limit=limit, every_event=every)
         elif chosen is Format.PARQUET:
-            results = Parquet(stream)
+            results = Parquet(stream, limit=limit)
+        elif chosen is Format.TABLE:
+            shown = stream if target else None
+            results = Table(shown, limit=limit or _TABLE_EVENTS, every_event=every)
         else:
-            results = Table(stream if target else None, limit=limit, every_event=every)
+            results = Cells(stream, limit=limit, delimiter="\t" if chosen is Format.TSV else ",")
         with results:
             yield results
 
@@ -206,6 +268,8 @@ def _match_all(engine: Engine, reader: Reader, results: Results, *, quiet: bool)
             for matches in reader.matches(engine, report, notes.append):
                 stop_if_interrupted()
                 results.add(matches)
+                if results.full:
+                    break
     finally:
         for note in notes:  # not before: they would spoil the bar
             print_note(note)

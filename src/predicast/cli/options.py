@@ -7,6 +7,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from predicast.cli.files.source import Form
+
 
 class Absence(enum.StrEnum):
     """What becomes of a constraint on an attribute that the event lacks."""
@@ -27,6 +29,8 @@ class Format(enum.StrEnum):
 
     TABLE = "table"
     JSONL = "jsonl"
+    CSV = "csv"
+    TSV = "tsv"
     PARQUET = "parquet"
 
 
@@ -34,8 +38,16 @@ Subscriptions: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="SUBSCRIPTIONS",
-        help="A .jsonl, .csv or .parquet file with id, expression and perhaps owner; - for JSON "
-        "Lines on standard input.",
+        help="A .jsonl, .csv, .tsv or .parquet file with id, expression and perhaps owner; - for "
+        "standard input.",
+    ),
+]
+SubscriptionsForm: TypeAlias = Annotated[
+    Form | None,
+    typer.Option(
+        "--subscriptions-format",
+        help="What SUBSCRIPTIONS holds, if its suffix does not say. [default for -: jsonl]",
+        show_default=False,
     ),
 ]
 IdField: TypeAlias = Annotated[

@@ -22,13 +22,14 @@ _BOUND: Final = re.compile(r"(>=|<)\s*([\d.]+)")
 
 
 class Requirement(NamedTuple):
-    """A distribution and the versions of it that will do."""
+    """A distribution, the versions of it that will do, and the extras of it that are needed."""
 
     name: str
     bounds: str
+    extras: str = ""
 
     def __str__(self) -> str:
-        return self.name + self.bounds
+        return self.name + self.extras + self.bounds
 
     def installed(self) -> str | None:
         """The version that is installed, if any."""
@@ -74,7 +75,8 @@ def requirements(extra: str | None = None) -> list[Requirement]:
                 found |= {each.name: each for each in requirements(inner.strip())}
         else:
             bounds = ",".join(sorted(match["bounds"].strip().split(","), reverse=True))
-            found[match["name"]] = Requirement(match["name"], bounds)
+            extras = f"[{match['extras']}]" if match["extras"] else ""
+            found[match["name"]] = Requirement(match["name"], bounds, extras)
     return list(found.values())
 
 
@@ -86,7 +88,10 @@ def unmet(extra: str | None = None) -> list[str]:
         return []
 
 
-def install_line(*packages: str, extra: str | None = None) -> str:
-    """The command that installs an extra, or packages, where this Python will find them."""
-    what = [f"{PACKAGE}[{extra}]"] if extra else list(packages)
-    return f"{shlex.quote(sys.executable)} -m pip install {' '.join(map(shlex.quote, what))}"
+def install_line(*packages: str) -> str:
+    """The command that installs packages where this Python will find them.
+
+    What an extra needs is installed by its own names: ``predicast[spark]`` would be looked for in
+    an index, and Predicast is installed from a clone.
+    """
+    return shlex.join([sys.executable, "-m", "pip", "install", *packages])

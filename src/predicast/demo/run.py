@@ -78,7 +78,9 @@ def _outcome(
 def _check_packages() -> None:
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        raise PipelineError(f"the demo needs {', '.join(missing)}: pip install 'predicast[demo]'")
+        raise PipelineError(
+            f"the demo needs {', '.join(missing)}; predicast doctor says how to install it"
+        )
 
 
 @contextmanager

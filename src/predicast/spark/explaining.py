@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
 from predicast.spark.shipping import Shipment, ship
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
@@ -46,10 +45,8 @@ def explain(
     reading = Reading(shipment.sources, intervals)
     explaining = Explaining(id, subscription, compiled.absent, reading, len(kept))
 
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return explaining(batches)
-
-    return _flat(shipment.columns.mapInArrow(run, _schema(shipment)), shipment)
+    explained = shipment.columns.mapInArrow(portable(explaining), _schema(shipment))
+    return _flat(explained, shipment)
 
 
 def _schema(shipment: Shipment) -> StructType:

@@ -6,18 +6,18 @@ and in streams. The caller's session is used as it is: nothing of it is read, se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from predicast.errors import InvalidOptionError
 from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.options import check_choice
+from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
 from predicast.spark.shipping import Shipment, ship
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame
 
 Output: TypeAlias = Literal["rows", "array", "pairs"]
@@ -133,12 +133,9 @@ def _matched(
     reading = Reading(shipment.sources, intervals)
     matching = Matching(compiled.image, reading, len(shipment.kept), how)
 
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return matching(batches)
-
     ids = StructField("matched", ArrayType(StringType(), containsNull=False), nullable=False)
     schema = shipment.schema() if how == "anti" else shipment.schema(ids)
-    return shipment.columns.mapInArrow(run, schema)
+    return shipment.columns.mapInArrow(portable(matching), schema)
 
 
 def _exploded(result: DataFrame, shipment: Shipment, how: How) -> DataFrame:

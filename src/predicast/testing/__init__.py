@@ -1,6 +1,6 @@
 """For people who write a matcher of their own: strategies and the conformance suite.
 
-Needs hypothesis and pytest (``pip install predicast[dev]``).
+Needs hypothesis and pytest (the extra ``dev``).
 """
 
 from predicast.testing.conformance import MatcherConformance, definition

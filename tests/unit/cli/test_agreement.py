@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Callable
 from functools import partial
@@ -18,7 +19,7 @@ from typer.testing import CliRunner
 
 from predicast import Engine, Event
 from predicast.cli import app
-from predicast.cli.files import Source
+from predicast.cli.files import Form, Source
 from predicast.cli.files.events import Reader
 from predicast.cli.files.subscriptions import Fields, load
 from predicast.errors import InputFileError, PredicastError
@@ -53,15 +54,19 @@ def write_subscriptions(subscriptions: list[Subscription]) -> None:
     Path("s.jsonl").write_text("".join(lines), encoding="utf-8")
 
 
-def found(run: Run, name: str, absent: Absent) -> list[Any]:
-    """What the command says, in JSON Lines and in Parquet, which must agree."""
-    text = run("match", "s.jsonl", name, "--absent", absent).stdout
+def found(run: Run, name: str, absent: Absent, limit: int | None = None) -> list[Any]:
+    """What the command says, in JSON Lines, CSV and Parquet, which must agree."""
+    asked = ["match", "s.jsonl", name, "--absent", absent]
+    if limit is not None:
+        asked += ["--limit", str(limit)]
+    text = run(*asked).stdout
     lines = [json.loads(line) for line in text.split("\n") if line]
-    run("match", "s.jsonl", name, "--absent", absent, "-o", "out.parquet")
-    pairs = [
-        (row["event"], row["subscription"]) for row in pq.read_table("out.parquet").to_pylist()
-    ]
-    assert pairs == [(line["event"], id) for line in lines for id in line["subscriptions"]]
+    pairs = [(line["event"], id) for line in lines for id in line["subscriptions"]]
+    run(*asked, "-o", "out.parquet")
+    rows = pq.read_table("out.parquet").to_pylist()
+    assert [(row["event"], row["subscription"]) for row in rows] == pairs
+    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
+    assert [(int(row["event"]), row["subscription"]) for row in rows] == pairs
     return lines
 
 
@@ -73,7 +78,9 @@ def test_json_lines(
     Path("e.jsonl").write_text(
         "".join(event_to_json(event) + "\n" for event in events), encoding="utf-8"
     )
-    assert found(run, "e.jsonl", absent) == expected(subscriptions, events, absent)
+    every = expected(subscriptions, events, absent)
+    assert found(run, "e.jsonl", absent) == every
+    assert found(run, "e.jsonl", absent, limit=2) == every[:2]
 
 
 @given(subscription_lists, st.data(), absences)
@@ -84,15 +91,22 @@ def test_csv(
     names = data.draw(st.lists(strategies.attribute_names(), min_size=1, unique=True))
     rows = data.draw(st.integers(0, 5))
     table = {name: data.draw(columns(rows)) for name in names}
-    with Path("e.csv").open("w", newline="", encoding="utf-8") as file:
+    name, delimiter = data.draw(
+        st.sampled_from([("e.csv", each) for each in ",;\t|"] + [("e.tsv", "\t")])
+    )
+    with Path(name).open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(
-            file, quoting=data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
+            file,
+            delimiter=delimiter,
+            quoting=data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])),
         )
         writer.writerow(names)
         writer.writerows(zip(*table.values(), strict=True))
     values = {name: typed(column) for name, column in table.items()}
     events = [Event({name: values[name][row] for name in names}) for row in range(rows)]
-    assert found(run, "e.csv", absent) == expected(subscriptions, events, absent)
+    every = expected(subscriptions, events, absent)
+    assert found(run, name, absent) == every
+    assert found(run, name, absent, limit=2) == every[:2]
 
 
 TYPES: dict[Any, st.SearchStrategy[Any]] = {
@@ -180,6 +194,9 @@ fragments = st.sampled_from(
         b"\\ud800",
         b"\xff",
         b"\xef\xbb\xbf",
+        b"\xff\xfe",
+        b";",
+        b"\t",
         b"\0",
         b'{"a": 1}\n',
         b'{"id": "a", "expression": "x = 1"}\n',
@@ -204,7 +221,7 @@ def refusal_of(action: Callable[[], object]) -> PredicastError | None:
 def test_any_bytes_as_events(text: bytes) -> None:
     engine = Engine()
     engine.subscribe("a = 1", id="s")
-    for name in ("e.jsonl", "e.csv", "e.parquet", "e.jsonl.gz", "e.csv.gz"):
+    for name in ("e.jsonl", "e.csv", "e.tsv", "e.parquet", "e.jsonl.gz", "e.csv.gz"):
         Path(name).write_bytes(text)
         reader = Reader(source=Source.of(name))
         error = refusal_of(partial(all_matches, reader, engine))
@@ -216,7 +233,7 @@ def test_any_bytes_as_events(text: bytes) -> None:
 
 @given(texts)
 def test_any_bytes_as_subscriptions(text: bytes) -> None:
-    for name in ("s.jsonl", "s.csv", "s.parquet", "s.jsonl.gz", "s.csv.gz"):
+    for name in ("s.jsonl", "s.csv", "s.tsv", "s.parquet", "s.jsonl.gz", "s.csv.gz"):
         Path(name).write_bytes(text)
         error = refusal_of(partial(load, Engine(), Source.of(name), Fields()))
         if error is not None:
@@ -224,12 +241,13 @@ def test_any_bytes_as_subscriptions(text: bytes) -> None:
             assert name in error.message
 
 
-@given(texts)
-def test_any_bytes_on_the_command_line(text: bytes) -> None:
+@given(texts, st.sampled_from(Form))
+def test_any_bytes_on_the_command_line(text: bytes, form: Form) -> None:
     Path("s.jsonl").write_text('{"id": "s", "expression": "a = 1"}')
-    result = CliRunner().invoke(app, ["match", "s.jsonl", "-"], input=text)
+    arguments = ["match", "s.jsonl", "-", "--events-format", form, "--type", "a=integer"]
+    result = CliRunner().invoke(app, arguments, input=text)
     assert result.exit_code in {0, 2}
-    assert (result.stderr == "") == (result.exit_code == 0)
+    assert result.stderr.count("Error: ") == (result.exit_code == 2)
 
 
 @pytest.mark.parametrize("name", ["e.jsonl", "e.csv", "e.parquet"])

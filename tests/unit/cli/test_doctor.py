@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import shlex
 import subprocess
 import sys
-import sysconfig
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 import predicast
 from predicast.__about__ import __version__
-from predicast.cli.diagnosis import State, findings
+from predicast.cli.diagnosis import EXTRAS, State, findings
 from predicast.cli.requirements import Requirement, install_line, requirements, unmet
+from tests.other_python import packages_without_predicast
 from tests.unit.cli.conftest import Run
+
+PROJECT = Path(__file__).resolve().parents[3] / "pyproject.toml"
 
 
 @pytest.fixture
@@ -55,10 +60,11 @@ def test_a_missing_library_is_required_and_its_line_is_printed(
 
 
 def test_a_missing_extra_is_optional(run: Run, other_metadata: Path) -> None:
-    declare(other_metadata, "numpy", 'surely-not-installed>=1; extra == "graph"')
+    declare(other_metadata, "numpy", 'surely-not-installed[x,y]<2,>=1; extra == "spark"')
     text = run("doctor").stdout
-    assert "–   predicast[graph]" in text
-    assert f"  {shlex.quote(sys.executable)} -m pip install 'predicast[graph]'\n" in text
+    assert "–   predicast[spark]" in text
+    line = f"{shlex.quote(sys.executable)} -m pip install 'surely-not-installed[x,y]>=1,<2'"
+    assert f"  {line}\n" in text
     assert text.endswith("The library is usable.\n")
 
 
@@ -86,7 +92,7 @@ def test_the_demo_says_what_it_needs(run: Run, other_metadata: Path) -> None:
     declare(other_metadata, 'predicast[spark]; extra == "demo"', 'nonesuch; extra == "spark"')
     assert run("demo", code=2).stderr == (
         "Error: the demo needs nonesuch; this installs them:\n"
-        f"  {shlex.quote(sys.executable)} -m pip install 'predicast[demo]'\n"
+        f"  {shlex.quote(sys.executable)} -m pip install nonesuch\n"
     )
 
 
@@ -100,9 +106,12 @@ def test_requirements_come_from_the_metadata(other_metadata: Path) -> None:
         'predicast[spark]; extra == "demo"',
     )
     assert requirements() == [Requirement("a", ">=1,<2"), Requirement("d", ">=1")]
-    assert requirements("spark") == [Requirement("b", ">=4.3,<4.4"), Requirement("c", "")]
+    assert requirements("spark") == [
+        Requirement("b", ">=4.3,<4.4", "[x,y]"),
+        Requirement("c", ""),
+    ]
     assert requirements("demo") == requirements("spark")
-    assert unmet("demo") == ["b>=4.3,<4.4", "c"]
+    assert unmet("demo") == ["b[x,y]>=4.3,<4.4", "c"]
 
 
 @pytest.mark.parametrize(
@@ -130,12 +139,28 @@ def test_the_real_metadata_is_understood() -> None:
     assert "predicast" not in {each.name for each in requirements("dev")}
 
 
+def test_every_extra_that_is_offered_is_one_of_the_package() -> None:
+    declared = set(metadata.metadata("predicast").get_all("Provides-Extra") or ())
+    with PROJECT.open("rb") as file:
+        assert declared == set(tomllib.load(file)["project"]["optional-dependencies"])
+    assert set(EXTRAS) <= declared
+    assert all(requirements(extra) for extra in EXTRAS)
+
+
+def test_no_line_asks_an_index_for_predicast(run: Run, other_metadata: Path) -> None:
+    """It is not in one: it is installed from a clone."""
+    lacking = [f'nonesuch-{extra}; extra == "{extra}"' for extra in EXTRAS]
+    declare(other_metadata, "nonesuch", *lacking)
+    fixes = [each.fix for each in findings(start_spark=True) if each.fix]
+    assert len(fixes) >= 1 + len(EXTRAS)
+    pages = PROJECT.parent.glob("docs/**/*.md")
+    texts = [path.read_text(encoding="utf-8") for path in [PROJECT.parent / "README.md", *pages]]
+    for text in [*fixes, *texts]:
+        assert re.search(r"pip install [^`\n]*\bpredicast\b", text) is None
+
+
 def test_run_from_a_folder_without_being_installed_it_says_so(tmp_path: Path) -> None:
-    packages = tmp_path / "packages"  # all that is installed but Predicast
-    packages.mkdir()
-    for entry in Path(sysconfig.get_path("purelib")).iterdir():
-        if "predicast" not in entry.name:
-            (packages / entry.name).symlink_to(entry)
+    packages = packages_without_predicast(tmp_path)
     source = Path(predicast.__file__).parents[1]
     run = subprocess.run(
         [sys.executable, "-S", "-m", "predicast", "doctor"],

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
+import os
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -140,9 +143,76 @@ def test_a_target_that_is_no_regular_file_is_not_replaced(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("csv", "event,subscription\n0,cheap\n0,ibm\n2,7\n2,ibm\n"),
+        ("tsv", "event\tsubscription\n0\tcheap\n0\tibm\n2\t7\n2\tibm\n"),
+    ],
+)
+def test_csv_has_a_row_per_match(run: Run, folder: Path, form: str, expected: str) -> None:
+    assert run("match", "s.jsonl", "e.jsonl", "--format", form).stdout == expected
+    run("match", "s.jsonl", "e.jsonl", "-o", f"out.{form}")
+    assert (folder / f"out.{form}").read_bytes() == expected.encode()
+    run("match", "s.jsonl", "e.jsonl", "-o", f"out.{form}.gz")
+    assert gzip.decompress((folder / f"out.{form}.gz").read_bytes()) == expected.encode()
+    assert "--all" in run("match", "s.jsonl", "e.jsonl", "--all", "-f", form, code=2).stderr
+
+
+@pytest.mark.parametrize(("form", "delimiter"), [("csv", ","), ("tsv", "\t")])
+def test_csv_quotes_what_needs_it(run: Run, folder: Path, form: str, delimiter: str) -> None:
+    ids = sorted(["a,b", "a\tb", 'a "b"', "a\rb", "a\nb", "a\r\nb", " a ", "é", "plain"])
+    lines = [json.dumps({"id": id, "expression": "price > 0"}) for id in ids]
+    (folder / "s.jsonl").write_text("\n".join(lines))
+    (folder / "e.jsonl").write_text('{"price": 1}')
+    run("match", "s.jsonl", "e.jsonl", "-o", f"out.{form}")
+    with (folder / f"out.{form}").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file, delimiter=delimiter, strict=True))
+    assert rows == [["event", "subscription"], *(["0", id] for id in ids)]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "tsv", "parquet"])
+@pytest.mark.parametrize("limit", [1, 2, 3, 5_000, 5_001, 9_999])
+def test_the_limit_holds_for_every_format(run: Run, folder: Path, form: str, limit: int) -> None:
+    """Also where it lies on the border of a batch, or beyond the last event."""
+    events = 6_000  # more than a batch; every sixth matches nothing
+    (folder / "e.jsonl").write_text(
+        "".join(f'{{"price": {50 if n % 6 == 5 else 1}}}\n' for n in range(events))
+    )
+    (folder / "s.jsonl").write_text(
+        '{"id": "a", "expression": "price < 9"}\n{"id": "b", "expression": "price < 10"}\n'
+    )
+    run("match", "s.jsonl", "e.jsonl", "--limit", limit, "-o", f"out.{form}")
+    expected = [n for n in range(events) if n % 6 != 5][:limit]
+    if form == "jsonl":
+        found = [line["event"] for line in json_lines((folder / "out.jsonl").read_text())]
+    else:
+        if form == "parquet":
+            rows = [tuple(row.values()) for row in pq.read_table("out.parquet").to_pylist()]
+        else:
+            lines = (folder / f"out.{form}").read_text().splitlines()[1:]
+            cells = [line.replace("\t", ",").split(",") for line in lines]
+            rows = [(int(event), id) for event, id in cells]
+        assert [id for _, id in rows] == ["a", "b"] * (len(rows) // 2)
+        found = [event for event, _ in rows[::2]]
+    assert found == expected
+
+
+def test_the_limit_counts_what_is_listed_and_ends_the_reading(run: Run, folder: Path) -> None:
+    lines = json_lines(run("match", "s.jsonl", "e.jsonl", "--all", "--limit", 2).stdout)
+    assert lines == [MATCHED[0], {"event": 1, "subscriptions": []}]
+    (folder / "e.jsonl").write_text('{"price": 1}\n' * 5_000 + "nonsense\n")
+    assert len(run("match", "s.jsonl", "e.jsonl", "--limit", 10).stdout.splitlines()) == 10
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-o", "out.csv"], "ends in none of"),
+        (["--delimiter", ";"], "it is for CSV; e.jsonl is read as jsonl"),
+        (["--delimiter", "::"], "'::' is not one plain character"),
+        (["--delimiter", '"'], "is not one plain character"),
+        (["--delimiter", ""], "is not one plain character"),
+        (["--events-format", "xml"], "--events-format"),
+        (["-o", "out.xlsx"], "ends in none of"),
         (["-f", "parquet"], "needs a file"),
         (["-o", "missing/out.jsonl"], "missing/out.jsonl: No such file or directory"),
         (["-o", "e.jsonl"], "e.jsonl is the input"),
@@ -169,6 +239,81 @@ def test_standard_input(run: Run) -> None:
     assert error.startswith("Error: standard input, line 2: attribute 'a': [1] (list)")
 
 
+CSV_EVENTS = "symbol,price\nIBM,9.5\nSAP,99\nIBM,99\n"
+CSV_MATCHED = [["cheap", "ibm"], ["ibm"]]
+
+
+def found_in(text: str) -> list[Any]:
+    return [line["subscriptions"] for line in json_lines(text)]
+
+
+def test_any_form_on_standard_input(run: Run, folder: Path) -> None:
+    def found(form: str, events: str | bytes, *options: str) -> list[Any]:
+        arguments = ["match", "s.jsonl", "-", "--events-format", form, *options]
+        return found_in(run(*arguments, input=events).stdout)
+
+    assert found("csv", CSV_EVENTS) == CSV_MATCHED
+    assert found("csv", CSV_EVENTS.replace(",", ";")) == CSV_MATCHED
+    assert found("csv", CSV_EVENTS.replace(",", "^"), "--delimiter", "^") == CSV_MATCHED
+    assert found("tsv", CSV_EVENTS.replace(",", "\t")) == CSV_MATCHED
+    pq.write_table(pa.table({"symbol": ["IBM", "SAP"], "price": [9.5, 99]}), "e.parquet")
+    assert found("parquet", (folder / "e.parquet").read_bytes()) == CSV_MATCHED[:1]
+    assert found("jsonl", EVENTS) == [line["subscriptions"] for line in MATCHED]
+    error = run(
+        "match", "s.jsonl", "-", "--events-format", "csv", input="price\n1\n2,3\n", code=2
+    ).stderr
+    assert error == "Error: standard input, line 3: Expected 1 columns, got 2: 2,3\n"
+
+
+def test_subscriptions_of_any_form_on_standard_input(run: Run, folder: Path) -> None:
+    text = "id;expression\ncheap;price < 10\n"
+    pq.write_table(pa.table({"id": ["cheap"], "expression": ["price < 10"]}), "s.parquet")
+    stdin = {
+        "csv": text.encode(),
+        "tsv": text.replace(";", "\t").encode(),
+        "parquet": (folder / "s.parquet").read_bytes(),
+    }
+    for form, given in stdin.items():
+        stated = ["--subscriptions-format", form]
+        assert found_in(run("match", "-", "e.jsonl", *stated, input=given).stdout) == [["cheap"]]
+        run("explain", "-", "cheap", '{"price": 1}', *stated, input=given)
+
+
+def test_a_stated_format_overrules_the_suffix(run: Run, folder: Path) -> None:
+    (folder / "events.txt").write_text(CSV_EVENTS)
+    result = run("match", "s.jsonl", "events.txt", "--events-format", "csv")
+    assert found_in(result.stdout) == CSV_MATCHED
+    assert "--events-format" in run("match", "s.jsonl", "events.txt", code=2).stderr
+
+
+def test_csv_through_a_named_pipe(run: Run, folder: Path) -> None:
+    os.mkfifo(folder / "e.csv")
+    # A daemon, because it waits for a reader, and without one it would wait for ever.
+    threading.Thread(target=(folder / "e.csv").write_text, args=[CSV_EVENTS], daemon=True).start()
+    assert found_in(run("match", "s.jsonl", "e.csv").stdout) == CSV_MATCHED
+
+
+@pytest.mark.parametrize(
+    ("name", "delimiter"), [("e.csv", ";"), ("e.csv", "\t"), ("e.csv", "|"), ("e.tsv", "\t")]
+)
+def test_csv_with_other_delimiters(run: Run, folder: Path, name: str, delimiter: str) -> None:
+    (folder / name).write_text(CSV_EVENTS.replace(",", delimiter))
+    assert found_in(run("match", "s.jsonl", name).stdout) == CSV_MATCHED
+    text = run("match", "s.jsonl", name, "-f", "table").stdout
+    assert "symbol='IBM', price=9.5" in text
+
+
+def test_a_wrong_guess_of_the_delimiter_is_an_error_that_says_so(run: Run, folder: Path) -> None:
+    (folder / "e.csv").write_text("price,rest (a;b;c)\n1,2\n")
+    assert "taken to be separated by ';'" in run("match", "s.jsonl", "e.csv", code=2).stderr
+    result = run("match", "s.jsonl", "e.csv", "--delimiter", ",")
+    assert found_in(result.stdout) == [["cheap"]]
+    (folder / "s.csv").write_text("id,expression,(a;b;c;d)\nx,price < 5,\n")
+    (folder / "s.tsv").write_text("id\texpression\nx\ty\tz\n")
+    assert "no column 'id'" in run("match", "s.csv", "e.jsonl", code=2).stderr
+    assert "s.tsv, line 2: has 3 cells" in run("match", "s.tsv", "e.jsonl", code=2).stderr
+
+
 def test_compressed_text(run: Run, folder: Path) -> None:
     (folder / "e.jsonl.gz").write_bytes(gzip.compress(EVENTS.encode()))
     (folder / "s.jsonl.gz").write_bytes(gzip.compress(SUBSCRIPTIONS.encode()))
@@ -191,6 +336,35 @@ def test_lines_may_end_as_on_windows_and_start_with_a_mark(run: Run, folder: Pat
     for name in ("e.jsonl", "e.csv"):
         lines = json_lines(run("match", "s.jsonl", name).stdout)
         assert [line["event"] for line in lines] == [0, 1]
+
+
+@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["e.jsonl", "e.csv", "s.jsonl", "s.csv"])
+def test_utf_16_is_named(run: Run, folder: Path, name: str, codec: str) -> None:
+    files = ["s.jsonl", "e.jsonl"]
+    files["se".index(name[0])] = name
+    (folder / name).write_bytes("\ufeffid,expression,price\n".encode(codec))
+    assert run("match", *files, code=2).stderr == (
+        f"Error: {name}: is UTF-16; convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does\n"
+    )
+
+
+def test_events_without_anything_that_subscriptions_look_at_get_a_note(
+    run: Run, folder: Path
+) -> None:
+    """JSON called CSV, or just the wrong file: nothing is wrong with it, and nothing matches."""
+    said = "has nothing that subscriptions look at, such as 'price', 'symbol', 'x'"
+    (folder / "e.csv").write_text('{"a": 1}\n{"a": 2}\n')
+    assert run("match", "s.jsonl", "e.csv").stderr == (
+        f"Note: e.csv {said}; its columns are '{{\"a\": 1}}'\n"
+    )
+    (folder / "e.jsonl").write_text('{"a": 1}\n{"b": 2}\n')
+    assert run("match", "s.jsonl", "e.jsonl").stderr == f"Note: e.jsonl {said}\n"
+    pq.write_table(pa.table({"a": [1]}), "e.parquet")
+    result = run("match", "s.jsonl", "e.parquet")
+    assert result.stderr == f"Note: e.parquet {said}; its columns are 'a'\n"
+    (folder / "e.jsonl").write_text("")
+    assert run("match", "s.jsonl", "e.jsonl").stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -232,7 +406,10 @@ def test_files_that_cannot_be_read_are_refused(run: Run, folder: Path) -> None:
     (folder / "empty.csv").write_text("\n\n")
     assert error("none.jsonl") == "Error: none.jsonl: no such file or directory\n"
     assert error("none.csv") == "Error: none.csv: no such file or directory\n"
-    assert error("folder.jsonl") == "Error: folder.jsonl: is a directory\n"
+    (folder / "folder").mkdir()
+    (folder / "folder.csv").mkdir()
+    for name in ("folder", "folder.jsonl", "folder.csv"):
+        assert error(name) == f"Error: {name}: is a directory\n"
     assert "the name must end in one of .jsonl" in error("events.txt")
     assert "the name must end in one of .jsonl" in error("events.parquet.gz")
     assert error("bad.parquet").startswith("Error: bad.parquet: cannot be read as Parquet")

@@ -75,8 +75,10 @@ def test_matches_come_while_events_are_still_being_written() -> None:
     assert finish(process) == (0, "", "")
 
 
-def test_an_interrupt_ends_it_with_130_and_leaves_nothing_behind(folder: Path) -> None:
-    process = start("match", "s.jsonl", "-", "--output", "out.jsonl")
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_an_interrupt_ends_it_with_130_and_leaves_nothing_behind(folder: Path, form: str) -> None:
+    arguments = ["match", "s.jsonl", "-", "--events-format", form, "--output", "out.jsonl"]
+    process = start(*arguments, TMPDIR=str(folder))
     assert process.stdin is not None
     process.stdin.write(b'{"x": 1}\n')
     process.stdin.flush()
@@ -87,10 +89,18 @@ def test_an_interrupt_ends_it_with_130_and_leaves_nothing_behind(folder: Path) -
     assert sorted(path.name for path in folder.iterdir()) == ["e.jsonl", "s.jsonl"]
 
 
-@pytest.mark.parametrize(("form", "count"), [("jsonl", 100_000), ("table", 4_000)])
-def test_a_closed_pipe_ends_it_without_a_word(folder: Path, form: str, count: int) -> None:
-    (folder / "e.jsonl").write_text('{"x": 1}\n' * count)  # results are more than a pipe holds
-    process = start("match", "s.jsonl", "e.jsonl", "--format", form, "--limit", str(count))
+@pytest.mark.parametrize(
+    ("events", "form", "count"),
+    [("e.jsonl", "jsonl", 100_000), ("e.csv", "jsonl", 100_000), ("e.jsonl", "table", 4_000)],
+)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_closed_pipe_ends_it_without_a_word(
+    folder: Path, events: str, form: str, count: int, unbuffered: str
+) -> None:
+    lines = ['{"x": 1}\n'] * count if events == "e.jsonl" else ["x\n", *["1\n"] * count]
+    (folder / events).write_text("".join(lines))  # results are more than a pipe holds
+    arguments = ["match", "s.jsonl", events, "--format", form, "--limit", str(count)]
+    process = start(*arguments, PYTHONUNBUFFERED=unbuffered)
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.readline()
@@ -138,6 +148,8 @@ def test_a_terminal_gets_a_table() -> None:
     assert "\x1b" not in shown
     code, shown = on_a_terminal([*PROGRAM, "match", "s.jsonl", "e.jsonl", "-o", "out.parquet"])
     assert shown == "2 events, 1 of them matched, 1 match, written to out.parquet.\n"
+    limited = [*PROGRAM, "match", "s.jsonl", "e.jsonl", "-o", "out.csv", "--limit", "1"]
+    assert on_a_terminal(limited)[1] == "The first 1 event, 1 match, written to out.csv.\n"
 
 
 def test_a_terminal_that_can_shows_progress() -> None:

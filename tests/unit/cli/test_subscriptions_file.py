@@ -26,14 +26,15 @@ def write(name: str, rows: list[tuple[str, str, str | None]], columns: list[str]
         pq.write_table(pa.table(dict(zip(columns, values, strict=True))), name)
         return
     with Path(name).open("w", newline="", encoding="utf-8") as file:
-        if name.endswith("csv"):
-            csv.writer(file).writerows([columns, *rows])
+        if name.endswith("sv"):
+            delimiter = "\t" if name.endswith("tsv") else ","
+            csv.writer(file, delimiter=delimiter).writerows([columns, *rows])
         else:
             documents = [dict(zip(columns, row, strict=True)) for row in rows]
             file.writelines(json.dumps(document) + "\n" for document in documents)
 
 
-@pytest.mark.parametrize("name", ["s.jsonl", "s.csv", "s.parquet"])
+@pytest.mark.parametrize("name", ["s.jsonl", "s.csv", "s.tsv", "s.parquet"])
 def test_every_form_says_the_same(run: Run, name: str) -> None:
     write(name, ROWS, ["id", "expression", "owner"])
     expected = {"event": 0, "subscriptions": ["007", "a", "b"]}
@@ -147,3 +148,32 @@ def test_what_is_invalid_may_be_dropped(run: Run, folder: Path) -> None:
 def test_a_broken_file_is_refused_even_then(run: Run, folder: Path, line: str) -> None:
     (folder / "s.jsonl").write_text(f'{{"id": "a", "expression": "x <"}}\n{line}\n')
     run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop", code=2)
+
+
+def test_a_file_without_any_subscription_gets_a_note(run: Run, folder: Path) -> None:
+    said = "so nothing can match\n"
+    (folder / "s.jsonl").write_text("\n")
+    (folder / "s.csv").write_text("id,expression\n")
+    pq.write_table(pa.table({"id": pa.array([], "string"), "expression": []}), "s.parquet")
+    for name in ("s.jsonl", "s.csv", "s.parquet"):
+        result = run("match", name, "e.jsonl")
+        assert (result.stdout, result.stderr) == ("", f"Note: {name} has no subscription, {said}")
+    (folder / "s.jsonl").write_text('{"id": "a", "expression": "x <"}')
+    result = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop")
+    assert result.stderr.endswith(f"Note: s.jsonl has no valid subscription, {said}")
+
+
+def test_files_the_wrong_way_round(run: Run, folder: Path) -> None:
+    hint = "the first of the two files has subscriptions, with 'id' and 'expression'"
+    write("s.jsonl", ROWS, ["id", "expression", "owner"])
+    error = run("match", "e.jsonl", "s.jsonl", code=2).stderr
+    assert error == f"Error: e.jsonl, line 1: there is no 'id'; {hint}\n"
+    (folder / "e.csv").write_text("x,y\n1,2\n")
+    error = run("match", "e.csv", "s.jsonl", code=2).stderr
+    assert error == f"Error: e.csv: there is no column 'id'; {hint}\n"
+
+
+def test_blank_lines_may_come_before_the_names_of_columns(run: Run, folder: Path) -> None:
+    (folder / "s.csv").write_text("\n\nid,expression\na,x = 1\nb,x <\n")
+    error = run("match", "s.csv", "e.jsonl", code=2).stderr
+    assert error.startswith("Error: s.csv, line 5: subscription 'b'")

@@ -9,46 +9,44 @@ third time, slowly, to name the line.
 from __future__ import annotations
 
 import csv
-import io
 import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import closing
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.csv
 
+from predicast.cli.files.csv_text import csv_text, guess_hint
 from predicast.cli.files.csv_types import ColumnType, CsvType, convert
 from predicast.cli.files.source import Reading, Source
-from predicast.errors import InputFileError, suggest
+from predicast.errors import InputFileError
 
 # Also the longest row there may be.
 _BLOCK_BYTES: Final = 4 * 2**20
 
 
 class CsvFile:
-    """A CSV file whose first line names its columns."""
+    """A CSV file whose first line names its columns; the source can be opened several times."""
 
     def __init__(self, source: Source, nulls: Sequence[str] = ()) -> None:
-        if not Path(source.path).is_file() and Path(source.path).exists():
-            raise source.refuse("CSV is read twice, so it must be a regular file")
         self._source = source
         self._nulls = ["", *nulls]
-        self.names, self._has_rows = self._header()
+        self.names, self._delimiter, self._has_rows = self._header()
 
-    def _header(self) -> tuple[list[str], bool]:
-        """The columns' names, and whether any row follows."""
-        with self._source.opened() as reading, _text(reading) as text:
+    def _header(self) -> tuple[list[str], str, bool]:
+        """The columns' names, what separates them, and whether any row follows."""
+        with self._source.opened() as reading, csv_text(self._source, reading) as file:
             try:
-                names = next(filter(None, csv.reader(text)), [])
+                names = next(filter(None, file.rows), [])
             except csv.Error as error:
                 raise self._source.refuse(f"not CSV: {error}", 1) from None
             if not names:
                 raise self._source.refuse("is empty; the first line must name the columns")
             if any("\udc80" <= character <= "\udcff" for name in names for character in name):
                 raise self._source.refuse("not UTF-8", 1)
-            return names, any(line.strip("\r\n") for line in text)
+            has_rows = any(line.strip("\r\n") for line in file.text)
+            return names, file.delimiter, has_rows
 
     def columns_among(self, attributes: Collection[str]) -> list[str]:
         """The columns that are attributes; one of them must not be there twice."""
@@ -65,11 +63,6 @@ class CsvFile:
         report: Callable[[int], None] = lambda _done: None,
     ) -> dict[str, ColumnType]:
         """The type of each of the columns; one that was given must be right."""
-        for name in given:
-            if name not in self.names:
-                close = suggest(name, filter(None, self.names))
-                hint = f"; is it {close!r}?" if close else ""
-                raise self._source.refuse(f"there is no column {name!r}{hint}", 1)
         found = {name: ColumnType(given.get(name)) for name in columns}
         row = 0
         for batch in self._cells(columns, report):
@@ -116,7 +109,7 @@ class CsvFile:
         return pa.csv.open_csv(
             reading.stream,
             read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
-            parse_options=pa.csv.ParseOptions(newlines_in_values=True),
+            parse_options=pa.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
             convert_options=pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(columns, pa.string()),
                 include_columns=columns,
@@ -134,8 +127,9 @@ class CsvFile:
         numbered = re.search(r"Row #(\d+): (?:CSV conversion error to string: )?(.*)", message)
         if numbered is None:
             return self._source.refuse(f"not CSV: {message}")
+        hint = guess_hint(self._source, self._delimiter) if "columns" in numbered[2] else ""
         # Arrow counts the header as row 1.
-        return self._source.refuse(numbered[2][:200], self.line_of(int(numbered[1]) - 2))
+        return self._source.refuse(numbered[2][:200] + hint, self.line_of(int(numbered[1]) - 2))
 
     def line_of(self, row: int) -> int | None:
         """The line on which a row begins: not the same where quoted cells hold line breaks."""
@@ -145,25 +139,12 @@ class CsvFile:
     def _slow_rows(self) -> Generator[tuple[int, list[str]], None, None]:
         """Every row that is not blank, the header first, with its first line."""
         csv.field_size_limit(16 * _BLOCK_BYTES)  # what is wrong may be that it is too long
-        with self._source.opened() as reading, _text(reading) as text:
-            rows = csv.reader(text)
+        with self._source.opened() as reading, csv_text(self._source, reading) as file:
             start = 1
             try:
-                for row in rows:
+                for row in file.rows:
                     if row:
                         yield start, row
-                    start = rows.line_num + 1
+                    start = file.rows.line_num + 1
             except csv.Error as error:
                 raise self._source.refuse(f"not CSV: {error}", start) from None
-
-
-@contextmanager
-def _text(reading: Reading) -> Iterator[io.TextIOWrapper]:
-    """The stream as text. What is not UTF-8 is Arrow's to refuse; here it becomes surrogates."""
-    text = io.TextIOWrapper(
-        reading.stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
-    )
-    try:
-        yield text
-    finally:
-        text.detach()  # the stream is not ours to close

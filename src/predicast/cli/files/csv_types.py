@@ -124,7 +124,8 @@ _CONVERSIONS: Final[dict[CsvType, Callable[[pa.Array], pa.Array]]] = {
 }
 
 
-def _short(cell: str) -> str:
+def shortened(cell: str) -> str:
+    """A cell as messages quote it."""
     return cell if len(cell) <= 40 else cell[:39] + "…"
 
 
@@ -144,7 +145,7 @@ class ColumnType:
             place = misfit(kind, cells)
             if place is not None:
                 self._possible.remove(kind)
-                self.misfits[kind] = (first_row + place, _short(cells[place].as_py()))
+                self.misfits[kind] = (first_row + place, shortened(cells[place].as_py()))
 
     @property
     def type(self) -> CsvType | None:

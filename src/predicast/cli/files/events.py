@@ -8,8 +8,8 @@ the file.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeAlias
 
 import pyarrow as pa
@@ -17,10 +17,11 @@ import pyarrow.parquet as pq
 
 from predicast import Engine, Event
 from predicast.cli.files.csv_batches import CsvFile
-from predicast.cli.files.csv_types import CsvType
+from predicast.cli.files.csv_types import shortened
 from predicast.cli.files.json_lines import ONE_OBJECT_PER_LINE, Line, line_groups
 from predicast.cli.files.matches import EventMatches, Matches, RowMatches
-from predicast.cli.files.source import Form, Source
+from predicast.cli.files.source import CELLS, Form, Source
+from predicast.cli.files.stated_values import StatedValues
 from predicast.errors import PredicastError, suggest
 from predicast.language import event_from_json
 from predicast.model.values import Kind
@@ -31,20 +32,20 @@ Note: TypeAlias = Callable[[str], None]
 _BATCH_EVENTS: Final = 4_096
 _BATCH_BYTES: Final = 32 * 2**20
 _BATCH_ROWS: Final = 16_384
+_SHOWN_NAMES: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """How to read events; ``types`` and ``nulls`` are for CSV."""
+    """How to read events."""
 
     source: Source
     whole: bool = False  # keep columns that no subscription looks at, to show them
-    types: Mapping[str, CsvType] = field(default_factory=dict)
-    nulls: tuple[str, ...] = ()
+    stated: StatedValues = field(default_factory=StatedValues)
 
     def passes(self) -> int:
         """How many times the file is read from end to end."""
-        return 2 if self.source.form is Form.CSV else 1
+        return 2 if self.source.form in CELLS else 1
 
     def matches(
         self,
@@ -57,29 +58,48 @@ class Reader:
         ``report`` is told the bytes read so far, ``note`` what the user should know.
         """
         if self.source.form is Form.JSON_LINES:
-            return _from_json_lines(self.source, engine, report)
-        if self.source.form is Form.CSV:
-            return _from_csv(self, engine, report, note)
-        return _from_parquet(self, engine, report, note)
+            yield from _from_json_lines(self, engine, report, note)
+            return
+        by_form = _from_csv if self.source.form in CELLS else _from_parquet
+        with self.source.kept() as source:
+            yield from by_form(replace(self, source=source), engine, report, note)
 
 
 # JSON Lines.
 
 
-def _from_json_lines(source: Source, engine: Engine, report: Report) -> Iterator[Matches]:
+def _from_json_lines(
+    reader: Reader, engine: Engine, report: Report, note: Note
+) -> Iterator[Matches]:
+    source = reader.source
     first = 0
-    for events in _batches(source, report):
+    unseen = set(reader.stated.types)
+    attributes = engine.attributes()
+    strangers = bool(attributes)
+    for batch in _batches(source, report):
+        lines = [line for line, _ in batch]
+        events = [event for _, event in batch]
+        if unseen or strangers:
+            names = {name for event in events for name, _ in event.items()}
+            unseen -= names
+            strangers = strangers and attributes.isdisjoint(names)
+        events = reader.stated.in_events(source, events, lines)
         yield EventMatches(first, events, engine.match_batch(events))
         first += len(events)
+    if first and strangers:
+        note(_strangers_note(source, attributes))
+    for name in sorted(unseen) if first else ():
+        note(f"{source.path} has no event with the attribute {name!r}, whose type was stated")
 
 
-def _batches(source: Source, report: Report) -> Iterator[list[Event]]:
-    batch: list[Event] = []
+def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Event]]]:
+    """Events with the numbers of their lines."""
+    batch: list[tuple[int, Event]] = []
     size = 0
     with source.opened() as reading:
         for group in line_groups(source, reading):
             for line in group:
-                batch.append(_event(source, line))
+                batch.append((line.number, _event(source, line)))
                 size += len(line.text)
                 if len(batch) == _BATCH_EVENTS or size >= _BATCH_BYTES:
                     yield batch
@@ -104,10 +124,11 @@ def _event(source: Source, line: Line) -> Event:
 
 
 def _from_csv(reader: Reader, engine: Engine, report: Report, note: Note) -> Iterator[Matches]:
-    file = CsvFile(reader.source, reader.nulls)
+    file = CsvFile(reader.source, reader.stated.nulls)
+    reader.stated.check_names(reader.source, file.names)
     attributes = engine.attributes()
     columns = file.columns_among(attributes)
-    found = file.types(columns, reader.types, report)
+    found = file.types(columns, reader.stated.types, report)
     size = reader.source.size() or 0
     _note_strangers(reader.source, attributes, file.names, note)
     kinds = {name: column.type.kind for name, column in found.items() if column.type}
@@ -135,12 +156,15 @@ def _from_parquet(reader: Reader, engine: Engine, report: Report, note: Note) ->
             attributes = engine.attributes()
             leaves = dict(_leaves("", file.schema_arrow))
             _note_strangers(reader.source, attributes, leaves, note)
-            kinds = {name: kind for name, kind in leaves.items() if kind is not None}
+            reader.stated.check_names(reader.source, leaves)
+            stated = {name: each.kind for name, each in reader.stated.types.items()}
+            kinds = {name: kind for name, kind in leaves.items() if kind is not None} | stated
             for name, kind, wanted, count in _other_kinds(engine, kinds):
                 note(_kinds_note(name, kind, "", wanted, count))
             columns = None if reader.whole else _columns(file.schema_arrow, attributes)
+            batches = _row_batches(reader.source, file, columns, report)
             yield from _from_batches(
-                reader.source, engine, _row_batches(reader.source, file, columns, report)
+                reader.source, engine, reader.stated.in_batches(reader.source, batches)
             )
         except pa.ArrowException as error:
             raise reader.source.refuse(f"cannot be read as Parquet: {error}") from None
@@ -213,13 +237,26 @@ def _from_batches(
 
 
 def _note_strangers(
-    source: Source, attributes: frozenset[str], names: Iterable[str], note: Note
+    source: Source, attributes: frozenset[str], names: Collection[str], note: Note
 ) -> None:
-    """Say so where an attribute that is no column looks like one."""
+    """Say so where an attribute that is no column looks like one, or none of them is a column."""
+    alike = False
     for attribute in sorted(attributes.difference(names))[:100]:
         close = suggest(attribute, filter(None, names))
         if close and close not in attributes:
             note(f"{source.path} has no column {attribute!r}; is it {close!r}?")
+            alike = True
+    if attributes and not alike and attributes.isdisjoint(names):
+        note(f"{_strangers_note(source, attributes)}; its columns are {_named(names)}")
+
+
+def _strangers_note(source: Source, attributes: Collection[str]) -> str:
+    return f"{source.path} has nothing that subscriptions look at, such as {_named(attributes)}"
+
+
+def _named(names: Collection[str]) -> str:
+    shown = [repr(shortened(name)) for name in sorted(names)[:_SHOWN_NAMES]]
+    return ", ".join([*shown, "…"] if len(names) > _SHOWN_NAMES else shown)
 
 
 def _other_kinds(

@@ -52,6 +52,7 @@ def line_groups(source: Source, reading: Reading) -> Iterator[list[Line]]:
 
 def _lines(source: Source, texts: list[bytes], before: int) -> list[Line]:
     if before == 0:
+        source.check_start(texts[0])
         texts[0] = texts[0].removeprefix(_BYTE_ORDER_MARK)
     found = [Line(number, text) for number, text in enumerate(texts, before + 1) if text.strip()]
     for line in found:

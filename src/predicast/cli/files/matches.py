@@ -36,9 +36,20 @@ class Matches(ABC):
     def per_event(self) -> Iterator[Matched]:
         """The events that match something, in order."""
 
+    def listed(self, *, every_event: bool) -> Iterator[Matched]:
+        """The same, with those that match nothing if every event is wanted."""
+        expected = self.first
+        for matched in self.per_event():
+            if every_event:
+                yield from (Matched(event, []) for event in range(expected, matched.event))
+            yield matched
+            expected = matched.event + 1
+        if every_event:
+            yield from (Matched(event, []) for event in range(expected, self.first + self.count))
+
     @abstractmethod
     def pairs(self) -> pa.Table:
-        """The same as a table of ``event`` (int64) and ``subscription`` (string)."""
+        """A table of ``event`` (int64) and ``subscription`` (string), sorted by both."""
 
     @abstractmethod
     def shown(self, event: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import os
 import secrets
 import sys
@@ -22,7 +23,8 @@ from predicast.cli.interrupts import stop_if_interrupted
 def result_stream(path: str | None) -> Iterator[BinaryIO]:
     """Standard output, or a file that appears when the block ends well."""
     if path is None:
-        yield sys.stdout.buffer
+        with _whole_writes(sys.stdout.buffer) as stream:
+            yield stream
         return
     with _new_file(Path(path)) as file:
         if path.endswith(".gz"):
@@ -30,6 +32,23 @@ def result_stream(path: str | None) -> Iterator[BinaryIO]:
                 yield cast("BinaryIO", compressed)
         else:
             yield file
+
+
+@contextlib.contextmanager
+def _whole_writes(stream: BinaryIO) -> Iterator[BinaryIO]:
+    """The stream such that all of what is written is, or an error is raised.
+
+    Where Python does not buffer (``python -u``, ``PYTHONUNBUFFERED``), standard output is raw, and
+    a write to it may end early without an error: as when whoever reads a pipe closes it.
+    """
+    if not isinstance(stream, io.RawIOBase):
+        yield stream
+        return
+    buffered = io.BufferedWriter(stream)
+    try:
+        yield buffered
+    finally:
+        buffered.detach()  # which writes what is left; the stream is not ours to close
 
 
 @contextlib.contextmanager

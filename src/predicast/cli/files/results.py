@@ -1,18 +1,23 @@
-"""Matches as people and programs want them: a table, JSON Lines or Parquet."""
+"""Matches as people and programs want them: a table, JSON Lines, CSV or Parquet.
+
+A limit is on the events that are listed. Whoever lists no more is *full*, and nothing need be read
+for it any longer; only the table counts on.
+"""
 
 from __future__ import annotations
 
 import io
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Final, Self
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from predicast.cli.files.matches import Matched, Matches
+from predicast.cli.files.matches import Matches
 from predicast.cli.terminal import output, visible
 
 if TYPE_CHECKING:
@@ -26,10 +31,13 @@ _ROW_GROUP_ROWS: Final = 2**20
 class Results(ABC):
     """Takes the matches of one batch after the other and counts them."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int | None = None) -> None:
         self.events = 0
         self.matched_events = 0
         self.matches = 0
+        self.full = False
+        self._limit = limit
+        self._listed = 0
 
     @abstractmethod
     def add(self, matches: Matches) -> None:
@@ -54,7 +62,10 @@ class Results(ABC):
             self.close()
 
     def summary(self) -> str:
-        """What there was, in one line."""
+        """What there was, in one line; of a file that was not read to its end, what was listed."""
+        if self.full:
+            matches = _counted(self.matches, "match", "matches")
+            return f"The first {_counted(self._listed, 'event')}, {matches}"
         return (
             f"{_counted(self.events, 'event')}, {self.matched_events:,} of them matched, "
             f"{_counted(self.matches, 'match', 'matches')}"
@@ -68,58 +79,98 @@ def _counted(number: int, one: str, many: str | None = None) -> str:
 class JsonLines(Results):
     """One line per event that matches, or per event."""
 
-    def __init__(self, stream: BinaryIO, *, every_event: bool) -> None:
-        super().__init__()
+    def __init__(self, stream: BinaryIO, *, limit: int | None, every_event: bool) -> None:
+        super().__init__(limit)
         self._stream = stream
         self._every_event = every_event
 
     def add(self, matches: Matches) -> None:
         lines = []
-        expected = matches.first
-        for event, ids in matches.per_event():
-            if self._every_event:
-                lines += [_line(missing, []) for missing in range(expected, event)]
-            lines.append(_line(event, ids))
-            expected = event + 1
-            self.matched_events += 1
+        for event, ids in matches.listed(every_event=self._every_event):
+            lines.append(msgspec.json.encode({"event": event, "subscriptions": ids}) + b"\n")
+            self._listed += 1
+            self.matched_events += bool(ids)
             self.matches += len(ids)
+            if self._listed == self._limit:
+                self.full = True
+                break
         self.events += matches.count
-        if self._every_event:
-            lines += [_line(missing, []) for missing in range(expected, self.events)]
         self._stream.write(b"".join(lines))
         self._stream.flush()
 
 
-def _line(event: int, ids: list[str]) -> bytes:
-    return msgspec.json.encode({"event": event, "subscriptions": ids}) + b"\n"
-
-
-class Parquet(Results):
+class Pairs(Results):
     """One row per match: ``event`` and ``subscription``."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        super().__init__()
+    def add(self, matches: Matches) -> None:
+        pairs = matches.pairs()
+        events = pairs.column("event").unique()
+        if self._limit is not None and len(events) >= self._limit - self._listed:
+            self.full = True
+            beyond = events.slice(self._limit - self._listed)
+            if len(beyond):
+                first = np.searchsorted(pairs.column("event").to_numpy(), beyond[0].as_py())
+                pairs = pairs.slice(0, int(first))
+            events = pairs.column("event").unique()
+        self._listed += len(events)
+        self.matched_events += len(events)
+        self.matches += pairs.num_rows
+        self.events += matches.count
+        self._write(pairs)
+
+    @abstractmethod
+    def _write(self, pairs: pa.Table) -> None: ...
+
+
+class Cells(Pairs):
+    """Pairs as CSV, or with tabs as TSV; cells are quoted where they must be."""
+
+    def __init__(self, stream: BinaryIO, *, limit: int | None, delimiter: str) -> None:
+        super().__init__(limit)
+        self._stream = stream
+        self._delimiter = delimiter
+        # Not Python's csv, which before 3.13 lets a carriage return go without quotes.
+        self._special = re.compile(f'["\r\n{re.escape(delimiter)}]')
+        self._stream.write(delimiter.join(MATCHES.names).encode() + b"\n")
+
+    def _write(self, pairs: pa.Table) -> None:
+        events, ids = (column.to_pylist() for column in pairs.columns)
+        lines = [
+            f"{event}{self._delimiter}{self._cell(id)}\n"
+            for event, id in zip(events, ids, strict=True)
+        ]
+        self._stream.write("".join(lines).encode())
+        self._stream.flush()
+
+    def _cell(self, id: str) -> str:
+        if self._special.search(id) is None:
+            return id
+        doubled = id.replace('"', '""')
+        return f'"{doubled}"'
+
+
+class Parquet(Pairs):
+    """Pairs as Parquet."""
+
+    def __init__(self, stream: BinaryIO, *, limit: int | None) -> None:
+        super().__init__(limit)
         self._writer = pq.ParquetWriter(stream, MATCHES)
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
 
-    def add(self, matches: Matches) -> None:
-        pairs = matches.pairs()
-        self.events += matches.count
-        self.matches += pairs.num_rows
-        self.matched_events += len(pairs.column("event").unique())
+    def _write(self, pairs: pa.Table) -> None:
         self._waiting.append(pairs)
         self._waiting_rows += pairs.num_rows
         if self._waiting_rows >= _ROW_GROUP_ROWS:
-            self._write()
+            self._write_group()
 
     def finish(self) -> None:
-        self._write()
+        self._write_group()
 
     def close(self) -> None:
         self._writer.close()
 
-    def _write(self) -> None:
+    def _write_group(self) -> None:
         if self._waiting:
             self._writer.write_table(
                 pa.concat_tables(self._waiting), row_group_size=_ROW_GROUP_ROWS
@@ -131,28 +182,20 @@ class Table(Results):
     """The first events that match, drawn; the rest only counted."""
 
     def __init__(self, stream: BinaryIO | None, *, limit: int, every_event: bool) -> None:
-        super().__init__()
+        super().__init__(limit)
         self._stream = stream
-        self._limit = limit
         self._every_event = every_event
         self._rows: list[tuple[str, str, str]] = []
 
     def add(self, matches: Matches) -> None:
-        for matched in self._listed(matches):
-            if matched.ids:
-                self.matched_events += 1
-                self.matches += len(matched.ids)
-            if len(self._rows) < self._limit:
-                shown = visible(matches.shown(matched.event))
-                self._rows.append((f"{matched.event:,}", shown, _ids(matched.ids)))
+        for event, ids in matches.listed(every_event=self._every_event):
+            self.matched_events += bool(ids)
+            self.matches += len(ids)
+            if self._listed != self._limit:
+                self._listed += 1
+                shown = visible(matches.shown(event))
+                self._rows.append((f"{event:,}", shown, _ids(ids)))
         self.events += matches.count
-
-    def _listed(self, matches: Matches) -> Iterator[Matched]:
-        if not self._every_event:
-            return matches.per_event()
-        found = {matched.event: matched for matched in matches.per_event()}
-        numbers = range(matches.first, matches.first + matches.count)
-        return (found.get(number) or Matched(number, []) for number in numbers)
 
     def finish(self) -> None:
         listed = self.events if self._every_event else self.matched_events

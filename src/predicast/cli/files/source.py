@@ -1,39 +1,47 @@
-"""``Source``: a file named on the command line, its form by its suffix, and its errors.
+"""``Source``: a file named on the command line, its form, and its errors.
 
-``.jsonl``, ``.ndjson`` and ``.json`` are JSON Lines, ``.csv`` is CSV, ``.parquet`` is Parquet; the
-text forms may be compressed (``.csv.gz``). ``-`` is standard input, as JSON Lines.
+The form is what the suffix says, unless it was stated: ``.jsonl``, ``.ndjson`` and ``.json`` are
+JSON Lines, ``.csv`` is CSV, ``.tsv`` is CSV with tabs, ``.parquet`` is Parquet; the text forms may
+be compressed (``.csv.gz``). ``-`` is standard input, as JSON Lines unless stated otherwise.
 """
 
 from __future__ import annotations
 
+import codecs
 import enum
 import gzip
+import shutil
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, Self, cast
 
 from predicast.errors import InputFileError
 
 
-class Form(enum.Enum):
-    """How a file is written."""
+class Form(enum.StrEnum):
+    """How a file is written, under the name that options have for it."""
 
-    JSON_LINES = "JSON Lines"
-    CSV = "CSV"
-    PARQUET = "Parquet"
+    JSON_LINES = "jsonl"
+    CSV = "csv"
+    TSV = "tsv"
+    PARQUET = "parquet"
 
 
+CELLS: Final = frozenset({Form.CSV, Form.TSV})
 FORMS: Final = {
     ".jsonl": Form.JSON_LINES,
     ".ndjson": Form.JSON_LINES,
     ".json": Form.JSON_LINES,
     ".csv": Form.CSV,
+    ".tsv": Form.TSV,
     ".parquet": Form.PARQUET,
 }
+_STANDARD_INPUT: Final = "standard input"
 
 
 def form_of(path: str) -> tuple[Form | None, bool]:
@@ -53,60 +61,89 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to read from."""
+    """A file to read from; ``path`` is what messages call it."""
 
     path: str
     form: Form
     compressed: bool = False
+    delimiter: str | None = None  # of CSV; None if its first line is to tell
+    is_live: bool = False  # standard input, where more may come later
+    copy: str | None = None  # a file that holds what came from a pipe
 
     @classmethod
-    def of(cls, path: str) -> Self:
-        """The source with this name, by its suffix."""
+    def of(cls, path: str, stated: Form | None = None, *, delimiter: str | None = None) -> Self:
+        """The source with this name, of the form that was stated or that its suffix says."""
         if path == "-":
-            return cls("standard input", Form.JSON_LINES)
-        form, compressed = form_of(path)
-        if form is None:
+            form = stated or Form.JSON_LINES
+            return cls(_STANDARD_INPUT, form, delimiter=_delimiter(form, delimiter), is_live=True)
+        suggested, compressed = form_of(path)
+        chosen = stated or suggested
+        if chosen is None:
+            if Path(path).is_dir():
+                raise InputFileError(f"{path}: is a directory", path=path)
             known = ", ".join(FORMS)
             raise InputFileError(
-                f"{path}: the name must end in one of {known} (all but .parquet also with .gz), "
-                "or be - for JSON Lines on standard input",
+                f"{path}: the name must end in one of {known} (all but .parquet also with .gz); "
+                "otherwise --events-format and --subscriptions-format state what a file holds",
                 path=path,
             )
-        return cls(path, form, compressed)
-
-    @property
-    def is_live(self) -> bool:
-        """Whether it is standard input, where more may come later."""
-        return self.path == "standard input"
+        return cls(path, chosen, compressed, _delimiter(chosen, delimiter))
 
     def size(self) -> int | None:
         """Its bytes, if that can be told."""
+        if self.is_live and self.copy is None:
+            return None
         try:
-            return None if self.is_live else Path(self.path).stat().st_size or None
+            return Path(self.copy or self.path).stat().st_size or None
         except OSError as error:
             raise self._unreadable(error) from error
 
     @contextmanager
     def opened(self) -> Iterator[Reading]:
         """The file, open; what goes wrong with reading it becomes an ``InputFileError``."""
-        if self.is_live:
+        if self.is_live and self.copy is None:
             if sys.stdin is None:
                 raise self.refuse("closed")
             yield Reading(sys.stdin.buffer, lambda: 0)
             return
         try:
-            with Path(self.path).open("rb") as file:
+            with Path(self.copy or self.path).open("rb") as file:
                 stream = gzip.GzipFile(fileobj=file) if self.compressed else file
                 yield Reading(cast("BinaryIO", stream), file.tell)
         except (OSError, EOFError, zlib.error) as error:
             raise self._unreadable(error) from error
 
+    @contextmanager
+    def kept(self) -> Iterator[Self]:
+        """The same, to be opened as often as one likes: what a pipe brings is copied to a file."""
+        if not self.is_live and (Path(self.path).is_file() or not Path(self.path).exists()):
+            yield self
+            return
+        with tempfile.NamedTemporaryFile(prefix="predicast-") as file:
+            with self.opened() as reading:
+                shutil.copyfileobj(reading.stream, file)
+            file.flush()
+            yield replace(self, copy=file.name, compressed=False)
+
     def refuse(self, why: str, line: int | None = None) -> InputFileError:
         """The error for something in this file; ``line`` is a row if it is Parquet."""
-        counted = "row" if self.form is Form.PARQUET else "line"
-        where = self.path if line is None else f"{self.path}, {counted} {line}"
+        where = self.path if line is None else f"{self.path}, {self.counted} {line}"
         return InputFileError(f"{where}: {why}", path=self.path, line=line)
+
+    @property
+    def counted(self) -> str:
+        """What the places in it are."""
+        return "row" if self.form is Form.PARQUET else "line"
+
+    def check_start(self, start: bytes) -> None:
+        """Refuse text that begins as UTF-16 does, which some programs on Windows write."""
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise self.refuse("is UTF-16; convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does")
 
     def _unreadable(self, error: Exception) -> InputFileError:
         reason = getattr(error, "strerror", None) or str(error)
         return self.refuse(reason[:1].lower() + reason[1:])
+
+
+def _delimiter(form: Form, given: str | None) -> str | None:
+    return "\t" if form is Form.TSV else given

@@ -8,11 +8,12 @@ its kind; an integer counts as its digits.
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 
 from predicast import Engine
+from predicast.cli.files.csv_text import csv_text, guess_hint
 from predicast.cli.files.json_lines import json_object, line_groups
 from predicast.cli.files.source import Form, Reading, Source
 from predicast.errors import InputFileError, PredicastError, suggest
@@ -21,6 +22,8 @@ from predicast.model import Subscription
 
 _PARQUET_ROWS: Final = 8_192
 _DOCUMENT: Final = "subscription"
+# The most likely mistake where neither is there.
+_SUBSCRIPTIONS_FIRST: Final = "the first of the two files has subscriptions, with {!r} and {!r}"
 
 
 class Fields(NamedTuple):
@@ -99,14 +102,16 @@ def records(
 ) -> Iterator[Record]:
     """All subscriptions of the file, their ids checked, what they state not yet."""
     lines: dict[str, int] = {}
-    with source.opened() as reading:
+    # Parquet is read from its end, which a pipe does not let one do.
+    seekable = source.kept() if source.form is Form.PARQUET else nullcontext(source)
+    with seekable as file, file.opened() as reading:
         for row in _ROWS[source.form](source, reading, fields):
             record = _record(source, row, fields)
             before = lines.setdefault(record.id, record.line)
             if before != record.line:
-                counted = "row" if source.form is Form.PARQUET else "line"
                 raise source.refuse(
-                    f"the id {record.id!r} was given before, in {counted} {before}", record.line
+                    f"the id {record.id!r} was given before, in {source.counted} {before}",
+                    record.line,
                 )
             yield record
             if len(lines) % 1_024 == 0:
@@ -119,9 +124,12 @@ def _record(source: Source, row: _Row, fields: Fields) -> Record:
         given = row.values.get(fields.id)
         if given is None:
             close = suggest(fields.id, (name for name in row.values if name))
-            hint = (
-                f"; is it {close!r}? Then say --id {close}" if close and close != fields.id else ""
-            )
+            if close and close != fields.id:
+                hint = f"; is it {close!r}? Then say --id {close}"
+            elif fields.expression not in row.values and _DOCUMENT not in row.values:
+                hint = f"; {_SUBSCRIPTIONS_FIRST.format(*fields)}"
+            else:
+                hint = ""
             raise source.refuse(f"there is no {fields.id!r}{hint}", row.line)
         raise source.refuse(f"an id is a non-empty string or an integer, not {given!r}", row.line)
     owner = row.values.get(fields.owner)
@@ -160,28 +168,27 @@ def _json_rows(source: Source, reading: Reading, _fields: Fields) -> Iterator[_R
 
 
 def _csv_rows(source: Source, reading: Reading, fields: Fields) -> Iterator[_Row]:
-    # A decoder that fails would do so some lines ahead; so what is not UTF-8 is let through here.
-    text = io.TextIOWrapper(
-        reading.stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
-    )
-    rows = csv.reader(text, strict=True)
     start = 1
-    try:
-        header = next(rows, [])
-        _check_columns(source, header, fields)
-        start = rows.line_num + 1
-        for row in rows:
-            _check_utf8(source, row, start)
-            if len(row) not in {0, len(header)}:
-                raise source.refuse(f"has {len(row)} cells, the first line {len(header)}", start)
-            if row:
-                named = zip(header, row, strict=True)
-                yield _Row(start, {name: cell for name, cell in named if cell})
+    with csv_text(source, reading, strict=True) as file:
+        rows = file.rows
+        try:
+            header = next(filter(None, rows), [])
+            _check_columns(source, header, fields)
             start = rows.line_num + 1
-    except csv.Error as error:
-        raise source.refuse(f"not CSV: {error}", start) from None
-    finally:
-        text.detach()  # the stream is not ours to close
+            for row in rows:
+                _check_utf8(source, row, start)
+                if len(row) not in {0, len(header)}:
+                    raise source.refuse(
+                        f"has {len(row)} cells, the first line {len(header)}"
+                        + guess_hint(source, file.delimiter),
+                        start,
+                    )
+                if row:
+                    named = zip(header, row, strict=True)
+                    yield _Row(start, {name: cell for name, cell in named if cell})
+                start = rows.line_num + 1
+        except csv.Error as error:
+            raise source.refuse(f"not CSV: {error}", start) from None
 
 
 def _check_utf8(source: Source, row: list[str], line: int) -> None:
@@ -214,7 +221,11 @@ def _check_columns(source: Source, names: list[str], fields: Fields) -> None:
         name = getattr(fields, option)
         if name not in names:
             close = suggest(name, filter(None, names))
-            hint = f"; is it {close!r}? Then say --{option} {close}" if close else ""
+            if close:
+                hint = f"; is it {close!r}? Then say --{option} {close}"
+            else:
+                neither = {fields.id, fields.expression}.isdisjoint(names)
+                hint = f"; {_SUBSCRIPTIONS_FIRST.format(*fields)}" if neither else ""
             raise source.refuse(f"there is no column {name!r}{hint}")
     for name in fields:
         if names.count(name) > 1:
@@ -224,5 +235,6 @@ def _check_columns(source: Source, names: list[str], fields: Fields) -> None:
 _ROWS: Final[dict[Form, Callable[[Source, Reading, Fields], Iterator[_Row]]]] = {
     Form.JSON_LINES: _json_rows,
     Form.CSV: _csv_rows,
+    Form.TSV: _csv_rows,
     Form.PARQUET: _parquet_rows,
 }

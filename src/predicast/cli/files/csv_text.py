@@ -1,0 +1,81 @@
+r"""CSV as rows of text, with the delimiter that its first line shows.
+
+Programs write commas where numbers have points, and semicolons where numbers have commas; exports
+of databases often have tabs or vertical bars. Which it is can be told from the names of the
+columns: it is the one of the four that occurs most often in the first line outside of quotes, and
+a comma if none does. A wrong guess does not pass in silence: rows that then have another number of
+cells than the first line are refused.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, Protocol
+
+from predicast.cli.files.source import Reading, Source
+
+_DELIMITERS: Final = ",;\t|"
+_QUOTED: Final = re.compile(r'"[^"]*(?:"|\Z)')
+_NAMES: Final = {"\t": "tabs"}
+
+
+def delimiter_in(header: str) -> str:
+    """The delimiter between the columns' names; of equally frequent ones the first."""
+    return max(_DELIMITERS, key=_QUOTED.sub("", header).count)
+
+
+def guess_hint(source: Source, delimiter: str) -> str:
+    """What to add to an error that a wrong guess may have led to."""
+    if source.delimiter is not None or delimiter == ",":
+        return ""
+    shown = _NAMES.get(delimiter, repr(delimiter))
+    return f" (cells are taken to be separated by {shown}, as the first line shows)"
+
+
+class Lines(Protocol):
+    """What ``csv.reader`` gives."""
+
+    line_num: int
+
+    def __iter__(self) -> Iterator[list[str]]: ...
+    def __next__(self) -> list[str]: ...
+
+
+class CsvText:
+    """An open CSV file: its rows, the names of the columns first, and what lies between cells."""
+
+    def __init__(self, source: Source, text: io.TextIOWrapper, *, strict: bool) -> None:
+        self.text = text
+        leading = list(_up_to_the_first_not_blank(text))
+        header = leading[-1] if leading else ""
+        source.check_start(header.encode(errors="surrogateescape"))
+        self.delimiter = source.delimiter or delimiter_in(header)
+        self.rows: Lines = csv.reader(
+            itertools.chain(leading, text), delimiter=self.delimiter, strict=strict
+        )
+
+
+def _up_to_the_first_not_blank(text: io.TextIOWrapper) -> Iterator[str]:
+    for line in text:
+        yield line
+        if line.strip("\r\n"):
+            return
+
+
+@contextmanager
+def csv_text(source: Source, reading: Reading, *, strict: bool = False) -> Iterator[CsvText]:
+    """The stream as CSV. What is not UTF-8 becomes surrogates: a decoder that fails would do so
+    some lines ahead of the line at fault.
+    """
+    text = io.TextIOWrapper(
+        reading.stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+    )
+    try:
+        yield CsvText(source, text, strict=strict)
+    finally:
+        text.detach()  # the stream is not ours to close
