@@ -39,7 +39,7 @@ from predicast.errors import (
     UnknownParameterError,
     suggest,
 )
-from predicast.language.where.cache import MAX_TEXT, check_length
+from predicast.language.where.cache import MAX_TEXT, check_text
 from predicast.language.where.layout import Layout, is_open
 from predicast.language.where.position import missing
 from predicast.language.where.template import OUTLINES, ConstraintTemplate, estimate
@@ -77,7 +77,7 @@ class Parametric:
     cost: int  # for caches: roughly the bytes that it holds
 
     def __init__(self, text: str) -> None:
-        check_length(text)
+        check_text(text)
         from predicast.language.where.parser import parse  # sqlglot is slow to import
 
         node = parse(text, parameters=True)

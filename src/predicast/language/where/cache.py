@@ -22,6 +22,7 @@ from predicast.language.where.template import ConstraintTemplate, Literal, Shape
 from predicast.model import Constraint, Subscription, Value
 from predicast.model.expression import normalised
 from predicast.model.outline import Stated, outlined
+from predicast.model.values import NOT_UNICODE, lone_surrogate
 
 MAX_TEXT: Final = 65_536  # characters in one expression
 MAX_BYTES: Final = 32 << 20  # of shapes: some thousands of the usual ones, a handful in practice
@@ -116,19 +117,23 @@ def outlined_where(text: str) -> Stated:
     return _shared.outlined(text)
 
 
-def check_length(text: str) -> None:
-    """Refuse a text that is too long to be looked at."""
+def check_text(text: str) -> None:
+    """Refuse a text that is too long to be looked at, or no Unicode, wherever it is odd."""
     if len(text) > MAX_TEXT:
         raise TextTooLongError(
             f"the expression has {len(text)} characters; the limit is {MAX_TEXT}",
             limit=MAX_TEXT,
             actual=len(text),
         )
+    if not text.isascii():
+        surrogate = lone_surrogate(text)
+        if surrogate is not None:
+            raise error_at(ParseError, text, surrogate, f"the text {NOT_UNICODE}")
 
 
 def _cut(text: str) -> tuple[tuple[str, ...], list[str]]:
     """The shape of a text, and the texts of its literals."""
-    check_length(text)
+    check_text(text)
     pieces = _CUT.split(text)
     texts = pieces[1::2]
     # One string per kind of literal; quoted names keep their text.
