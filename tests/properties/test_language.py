@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from predicast import Event
 from predicast.errors import PredicastError
 from predicast.language import (
+    event_from_document,
     event_from_json,
     event_to_json,
     parse_where,
@@ -24,6 +25,7 @@ from predicast.model import Subscription
 from predicast.model.expression import MAX_CONSTRAINTS
 from predicast.testing import strategies as some
 
+ANYTHING = st.characters() | st.characters(categories=["Cs"])  # lone surrogates among the rest
 FRAGMENTS = st.sampled_from(
     [
         "a", "b.c", "`x y`", "``", "=", "==", "<>", "!=", "<", "<=", ">=", "<=>", "AND", "OR",
@@ -91,7 +93,7 @@ def outcome(cache: ShapeCache, text: str) -> Subscription | str:
         return f"{type(error).__name__}: {error}"
 
 
-@given(st.one_of(st.text(max_size=200), st.lists(FRAGMENTS, max_size=60).map(" ".join)))
+@given(st.one_of(st.text(ANYTHING, max_size=200), st.lists(FRAGMENTS, max_size=60).map(" ".join)))
 @example("(" * 60_000)
 @example("NOT " * 15_000)
 @example("- " * 30_000 + "1 < a")
@@ -134,7 +136,7 @@ def counted_calls() -> Iterator[list[int]]:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(ANYTHING, max_size=5),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
@@ -169,6 +171,16 @@ def test_any_document_is_a_subscription_or_refused(document: Any) -> None:
         assert isinstance(subscription_from_document(document), Subscription)
     except PredicastError as error:
         check(error)
+
+
+@given(st.dictionaries(st.text(ANYTHING, max_size=5), JSON, max_size=4))
+def test_any_document_is_an_event_that_can_be_written_or_refused(document: Any) -> None:
+    try:
+        event = event_from_document(document)
+    except PredicastError as error:
+        check(error)
+    else:
+        assert event_from_json(event_to_json(event)) == event
 
 
 @given(st.text(max_size=50) | st.binary(max_size=50) | JSON.map(repr))

@@ -49,8 +49,6 @@ _TRUTH: Final = Mistake(
     "a condition is not compared",
     "leave out = TRUE, IS TRUE, or parentheses around a name; NOT (...) is the opposite",
 )
-
-
 _SIGN: Final = Mistake("this sign has no meaning here", "a parameter is like :low")
 
 # Where a value, or a whole condition, is expected.
