@@ -16,7 +16,8 @@
     │   │   │   └── UnknownParameterError  name, suggestion
     │   │   ├── UnknownFunctionError   name, suggestion
     │   │   └── UnsupportedSyntaxError
-    │   └── JsonFormError              path
+    │   ├── JsonFormError              path
+    │   └── NoTruthValueError (also a TypeError)
     ├── LimitError (also a ValueError) limit, actual
     │   ├── TextTooLongError
     │   ├── NestingTooDeepError
@@ -82,6 +83,7 @@ __all__ = [
     "MissingParameterError",
     "ModelError",
     "NestingTooDeepError",
+    "NoTruthValueError",
     "ParameterError",
     "ParseError",
     "PipelineError",
@@ -248,6 +250,10 @@ class JsonFormError(LanguageError):
     """A JSON document that is not a subscription or an event; ``path`` leads to the spot."""
 
     path: str | None
+
+
+class NoTruthValueError(LanguageError, TypeError):
+    """An attribute or expression where Python wants true or false, as with and, or, not."""
 
 
 class LimitError(PredicastError, ValueError):

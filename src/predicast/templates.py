@@ -15,9 +15,9 @@ Cost: O(1) per look-up, and an entry per subscription with parameters.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from predicast.bounded_cache import remembered
 from predicast.errors import DamagedSnapshotError, PredicastError, shortened
 from predicast.model import Event
 from predicast.model.outline import OperandType, Outline, Stated
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from predicast.statements import Statements
 
 _NUMBERS: Final = frozenset({OperandType.INTEGER, OperandType.FLOAT})
+_MAX_BYTES: Final = 16 << 20  # of templates that are remembered, with their texts and outlines
 
 
 class Template(NamedTuple):
@@ -62,7 +63,7 @@ def _is_direct(parametric: Parametric) -> bool:
     return all(map(parametric.places().get, parametric.names))
 
 
-@lru_cache(maxsize=4_096)
+@remembered(_MAX_BYTES, lambda arguments, _: sum(each.cost for each in arguments))
 def _direct(parametric: Parametric, outline: Outline) -> Template:
     """One for all subscriptions with this text and values of these types."""
     numbers = frozenset(

@@ -36,7 +36,7 @@ def test_an_outline_and_its_operands_make_the_subscription(subscription: Subscri
 @given(subscriptions())
 def test_outlines_are_told_apart_by_their_slots(subscription: Subscription) -> None:
     outline, operands = outlined(subscription)
-    outline_of.cache_clear()
+    outline_of.cache.clear()
     again, _ = outlined(subscription)
     assert again is not outline
     assert (again, hash(again)) == (outline, hash(outline))

@@ -16,7 +16,7 @@ SOURCE = Path(predicast.__file__).parent
 
 # Each room may import itself and what stands to its left; `None` is a module of no room.
 LAYERS = [
-    "errors",
+    "errors bounded_cache",
     "model",
     "language matching graph",
     "engine",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
+from predicast.errors import LanguageError, NoTruthValueError
 from predicast.model import Constraint, Expression, Leaf, LikePattern, Operator
 from predicast.model.constraint import checked_name
+from predicast.model.expression import COMBINE
 
 
 def attr(name: str) -> Attribute:
@@ -41,6 +43,25 @@ class Attribute:
         return self._is(Operator.NE, value)
 
     __hash__ = None  # type: ignore[assignment]  # == makes an expression, so no set can hold it
+
+    def __bool__(self) -> NoReturn:
+        # Without this, `attr("premium") and ...` would be the second condition alone.
+        raise NoTruthValueError(
+            f"{self!r} has no truth value before there is an event: compare it, such as "
+            f"{self!r} == True, and combine comparisons with & | ~ instead of and, or, not"
+        )
+
+    def __contains__(self, value: object) -> NoReturn:
+        raise NoTruthValueError(
+            f"{self!r} holds nothing before there is an event: write {self!r}.contains(...) "
+            f"for a part of a string, {self!r}.isin([...]) for one of several values"
+        )
+
+    def _not_combined(self, *_: object) -> NoReturn:
+        # An attribute by itself; or & and | without parentheses: `x > 1 & y < 2` is 1 & y.
+        raise LanguageError(f"{COMBINE}, not {self!r} by itself")
+
+    __and__ = __rand__ = __or__ = __ror__ = __invert__ = _not_combined
 
     def __lt__(self, value: Any) -> Expression:
         return self._is(Operator.LT, value)

@@ -26,6 +26,7 @@ from predicast.language.where.literals import timestamp
 from predicast.model import Clause, Constraint, Event, Interval, LikePattern, Operator, Subscription
 from predicast.model.expression import MAX_CLAUSES, MAX_CONSTRAINTS
 from predicast.model.operators import LIKE, PRESENCE
+from predicast.model.values import lone_surrogate
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
 _CONSTRAINT_KEYS: Final = frozenset({"attribute", "operator", "value", "escape"})
@@ -132,7 +133,8 @@ def _with_values(document: dict[str, Any], path: str, depth: int) -> dict[str, A
         return document  # Event refuses the nesting, with an error of its own
     found = {}
     for key, value in document.items():
-        if isinstance(value, dict):
+        # A name that is not Unicode is left to Event to refuse; no path could show it.
+        if isinstance(value, dict) and lone_surrogate(key) is None:
             inner = f"{path}.{key}"
             special = next(iter(value), "") if len(value) == 1 else ""
             if special in {"$timestamp", "$interval"}:

@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from math import isfinite
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final
 
+from predicast.bounded_cache import remembered
 from predicast.errors import (
     MissingParameterError,
     ModelError,
@@ -39,18 +39,16 @@ from predicast.errors import (
     UnknownParameterError,
     suggest,
 )
-from predicast.language.where.cache import MAX_REMEMBERED, MAX_TEXT, check_length
+from predicast.language.where.cache import MAX_TEXT, check_text
 from predicast.language.where.layout import Layout, is_open
 from predicast.language.where.position import missing
-from predicast.language.where.template import ConstraintTemplate
+from predicast.language.where.template import OUTLINES, ConstraintTemplate, estimate
 from predicast.model import Kind, Leaf, Not, Value
 from predicast.model.expression import Node, normalised
 from predicast.model.outline import OPERAND_TYPES, Outline, Stated, outline_of
 from predicast.model.values import canonical_number, checked
 
-MAX_TEXTS: Final = 1_024  # that are remembered; a handful in practice
-
-_MAX_OUTLINES: Final = 256  # of one text that are remembered; the bound is for hostile input
+_MAX_BYTES: Final = 32 << 20  # of texts that are remembered; a handful in practice
 _COLON_NAME: Final = re.compile(r":[A-Za-z_]")
 _HARD_TO_SCAN: Final = re.compile(r"\\|--|/\*|\{#")  # escapes and comments
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
@@ -69,16 +67,17 @@ class Parametric:
     """
 
     __slots__ = (
-        *("_clauses", "_layout", "_operands", "_outlines", "_places"),
-        *("names", "numeric", "text"),
+        *("_clauses", "_layout", "_operands", "_places"),
+        *("cost", "names", "numeric", "text"),
     )
 
     text: str
     names: tuple[str, ...]  # in order of first appearance
     numeric: frozenset[str]  # the names that may be numbers
+    cost: int  # for caches: roughly the bytes that it holds
 
     def __init__(self, text: str) -> None:
-        check_length(text)
+        check_text(text)
         from predicast.language.where.parser import parse  # sqlglot is slow to import
 
         node = parse(text, parameters=True)
@@ -100,7 +99,7 @@ class Parametric:
             name: None if number in layout.used_in_made else _occurrences(number, positions)
             for number, name in enumerate(self.names)
         }
-        self._outlines: dict[tuple[type, ...], Outline] = {}
+        self.cost = layout.cost + estimate(text, self._clauses)
 
     def fill(self, values: Mapping[str, Any]) -> Stated:
         """The subscription with these values, or a ``ParameterError`` that says what is wrong."""
@@ -108,8 +107,11 @@ class Parametric:
         layout = self._layout
         try:
             laid_out: list[Any] = [_canonical(value) for value in given]
-            types = tuple(map(type, laid_out))
-            outline = self._outlines.get(types)
+            key = layout, tuple(map(type, laid_out))
+            try:
+                outline: Outline | None = OUTLINES[key]
+            except KeyError:
+                outline = None
             if outline is None:
                 layout.check(given)
             laid_out += layout.constants
@@ -119,9 +121,7 @@ class Parametric:
             layout.check(given)
             raise AssertionError("a filling failed that every test accepts") from error
         if outline is None:
-            outline = self._outlined(laid_out)
-            if len(self._outlines) < _MAX_OUTLINES:
-                self._outlines[types] = outline
+            outline = OUTLINES.put(key, self._outlined(laid_out))
         return Stated(outline, self._operands(laid_out))
 
     def changed(self, outline: Outline, values: Mapping[str, Any]) -> dict[int, Value] | None:
@@ -220,12 +220,10 @@ def parametric(text: str) -> Parametric:
     """The text parsed, the same object while it is remembered; any thread may ask."""
     if not isinstance(text, str):
         raise ParseError(f"an expression is a string, not {type(text).__name__}")
-    if len(text) > MAX_REMEMBERED:
-        return Parametric(text)
     return _remembered(text)
 
 
-_remembered = lru_cache(maxsize=MAX_TEXTS)(Parametric)
+_remembered = remembered(_MAX_BYTES, lambda _, parsed: parsed.cost)(Parametric)
 
 
 def has_parameters(text: str) -> bool:

@@ -15,9 +15,9 @@ test is O(attributes) and stops at the first domain that is not included.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
+from predicast.bounded_cache import remembered
 from predicast.matching.poset_ranges import Range, as_domain, narrowed, ranged
 from predicast.model import Absent, Clause, Event, Interval, Kind, Subscription
 from predicast.model.domain import Domain, domain_of
@@ -94,7 +94,7 @@ def _canonical(domain: Domain) -> Range | Domain:
     return ranged(domain)
 
 
-@lru_cache(maxsize=4_096)
+@remembered(16 << 20, lambda arguments, _: 2 * arguments[0].cost)
 def _reduced(domain: Domain) -> Domain:
     """The domain without the string tests that the rest of it implies, the others in order."""
     if not domain.spans:

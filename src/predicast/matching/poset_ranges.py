@@ -11,9 +11,9 @@ A domain that can be a range always is one (``ranged``), so that equal domains a
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
+from predicast.bounded_cache import remembered
 from predicast.model import Absent, Constraint, Kind, Operator
 from predicast.model.domain import Domain
 from predicast.model.spans import Span
@@ -77,7 +77,7 @@ def ranged(domain: Domain) -> Range | Domain:
     return lo, span.lo_open, hi, not span.hi_open, domain.absent
 
 
-@lru_cache(maxsize=4_096)
+@remembered(4 << 20, lambda *_: 1_000)  # a range and its domain are always of this size
 def as_domain(of: Range) -> Domain:
     """The range as a domain, for what is asked too seldom to be worth a short cut."""
     lo, lo_open, hi, hi_closed, absent = of

@@ -15,7 +15,15 @@ from typing import Any, Final, Literal, TypeAlias
 from predicast.errors import InvalidConstraintError
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.patterns import LikePattern, PatternError, like_test, regex_test
-from predicast.model.values import Kind, Value, canonical_number, checked, kind_of
+from predicast.model.values import (
+    NOT_UNICODE,
+    Kind,
+    Value,
+    canonical_number,
+    checked,
+    kind_of,
+    lone_surrogate,
+)
 
 Absent: TypeAlias = Literal["fails", "passes"]
 Operand: TypeAlias = Value | tuple[Value, ...] | LikePattern | None
@@ -62,6 +70,10 @@ def checked_name(attribute: Any) -> str:
     if type(attribute) is not str or not attribute:
         raise InvalidConstraintError(
             f"an attribute's name is a non-empty string, not {attribute!r}", attribute=attribute
+        )
+    if lone_surrogate(attribute) is not None:
+        raise InvalidConstraintError(
+            f"the attribute's name {attribute!r} {NOT_UNICODE}", attribute=attribute
         )
     return attribute
 

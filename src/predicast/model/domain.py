@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from sys import getsizeof
 from typing import Any, Final
 
+from predicast.bounded_cache import remembered
 from predicast.model.constraint import Absent, Constraint
 from predicast.model.interval import Interval
 from predicast.model.operators import Operator
@@ -40,6 +41,7 @@ _BEFORE_SURROGATES: Final = 0xD7FF
 _AFTER_SURROGATES: Final = 0xE000
 # A set of strings is listed to test it member by member; past this it is treated as unbounded.
 _MAX_LISTED: Final = 65_536
+_MAX_BYTES: Final = 64 << 20  # of domains that are remembered: some 60,000 of the usual ones
 
 _UNIVERSE: Final[dict[Kind, SpanSet]] = {
     Kind.NUMBER: EVERYTHING,
@@ -57,6 +59,12 @@ class Domain:
     kind: Kind | None
     spans: SpanSet
     rest: tuple[Constraint, ...] = ()
+
+    @property
+    def cost(self) -> int:
+        """For caches: roughly the bytes that it holds."""
+        ends = sum(getsizeof(span.lo) + getsizeof(span.hi) for span in self.spans)
+        return 200 + 100 * len(self.spans) + ends + _bytes_of(self.rest)
 
     def is_empty(self) -> bool:
         return not self.absent and not self.spans
@@ -88,7 +96,19 @@ class Domain:
 ANYTHING: Final = Domain(absent=True, kind=None, spans=EVERYTHING)
 
 
-@lru_cache(maxsize=65_536)
+def _bytes_of(constraints: tuple[Constraint, ...]) -> int:
+    """Roughly what the constraints hold."""
+    total = 200 * len(constraints)
+    for constraint in constraints:
+        operand: Any = constraint.operand
+        parts = (operand.pattern,) if isinstance(operand, LikePattern) else operand
+        total += getsizeof(parts)
+        if isinstance(parts, tuple):
+            total += sum(map(getsizeof, parts))
+    return total
+
+
+@remembered(_MAX_BYTES, lambda arguments, domain: _bytes_of(arguments[0]) + domain.cost)
 def domain_of(constraints: tuple[Constraint, ...], absent: Absent) -> Domain:
     """The domain of constraints on one attribute, all of which must hold."""
     admits_absence = all(constraint.holds_absent(absent) for constraint in constraints)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from predicast.errors import InvalidEventError, NestingTooDeepError
 from predicast.model.interval import Interval
-from predicast.model.values import Value, checked
+from predicast.model.values import NOT_UNICODE, Value, checked, lone_surrogate
 
 MAX_NESTING: Final = 64
 
@@ -82,11 +82,9 @@ def _flatten(
     is_region = False
     for key, value in attributes.items():
         if type(key) is not str or not key:
-            raise InvalidEventError(
-                f"attribute names are non-empty strings, not {key!r}"
-                + (f" (inside {prefix[:-1]!r})" if prefix else ""),
-                attribute=prefix[:-1] or None,
-            )
+            raise _misnamed(f"attribute names are non-empty strings, not {key!r}", prefix)
+        if not key.isascii() and lone_surrogate(key) is not None:
+            raise _misnamed(f"the attribute's name {key!r} {NOT_UNICODE}", prefix)
         if value is None:
             continue
         name = prefix + key
@@ -103,3 +101,10 @@ def _flatten(
         else:
             flat[name] = checked(name, value)
     return is_region
+
+
+def _misnamed(why: str, prefix: str) -> InvalidEventError:
+    inside = prefix[:-1]
+    return InvalidEventError(
+        why + (f" (inside {inside!r})" if inside else ""), attribute=inside or None
+    )

@@ -11,14 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Final, Generic, Protocol, Self, TypeAlias, TypeVar, Union
+from typing import Final, Generic, NoReturn, Protocol, Self, TypeAlias, TypeVar, Union
 
-from predicast.errors import LanguageError, TooManyClausesError
+from predicast.errors import LanguageError, NoTruthValueError, TooManyClausesError
 from predicast.model.constraint import Constraint
 from predicast.model.subscription import Subscription
 
 MAX_CLAUSES: Final = 256
 MAX_CONSTRAINTS: Final = 65_536  # in all clauses together: bounds memory where MAX_CLAUSES cannot
+
+
+COMBINE: Final = (
+    "& | ~ combine comparisons, each in parentheses of its own, such as "
+    "(attr('x') > 1) & (attr('sold') == True)"
+)
 
 
 class Negatable(Protocol):
@@ -46,15 +52,22 @@ class Combinable(Generic[L]):
 
     def __bool__(self) -> bool:
         # Python would drop one side of `a and b` without a word.
-        raise LanguageError(
+        raise NoTruthValueError(
             "an expression has no truth value before there is an event: combine with & | ~ "
-            "instead of and, or, not, and write 0 < x < 10 as attr('x').between(...)"
+            "instead of and, or, not; write 0 < x < 10 as attr('x').between(...), "
+            "and x in [1, 2] as attr('x').isin([1, 2])"
         )
+
+    def __rand__(self, other: object) -> NoReturn:
+        # Without parentheses, `attr("x") == 1 & (...)` asks for 1 & (...).
+        raise LanguageError(f"{COMBINE}, not {other!r}")
+
+    __ror__ = __rand__
 
 
 def _parts(node: object, operator: type[And[L] | Or[L]]) -> tuple[Node[L], ...]:
     if not isinstance(node, Leaf | Not | And | Or):
-        raise LanguageError(f"& and | combine expressions, not {node!r}")
+        raise LanguageError(f"{COMBINE}, not {node!r}")
     return node.parts if isinstance(node, operator) else (node,)
 
 

@@ -23,9 +23,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
+from predicast.bounded_cache import remembered
 from predicast.model.clause import Clause
 from predicast.model.constraint import Constraint, Operand, trusted_constraint
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
@@ -74,6 +74,12 @@ KINDS: Final = {
 _WHOLE: Final = SET | LIKE | REGEX  # operators whose operand is kept as it is
 _OBJECT: Final = (OperandType.OBJECT,)
 
+_MAX_BYTES: Final = 32 << 20  # of outlines that are remembered: some 50,000 of the usual ones
+# What Python takes for an outline, a clause of it, and a slot with its part, types and name.
+_OUTLINE_BYTES: Final = 400
+_CLAUSE_BYTES: Final = 160
+_SLOT_BYTES: Final = 300
+
 
 class _Part(NamedTuple):
     """How to make one constraint: which operands are its own, and their kind if it is fixed."""
@@ -88,10 +94,11 @@ class _Part(NamedTuple):
 class Outline:
     """Clauses of slots; equal outlines have equal slots in the same order."""
 
-    __slots__ = ("_attributes", "_hash", "_parts", "clauses", "places")
+    __slots__ = ("_attributes", "_hash", "_parts", "clauses", "cost", "places")
 
     clauses: Slots
     places: tuple[OperandType, ...]  # clause after clause, slot after slot
+    cost: int  # for caches: roughly the bytes that it holds
 
     def __init__(self, clauses: Slots) -> None:
         self.clauses = clauses
@@ -99,6 +106,12 @@ class Outline:
         self._hash = hash(clauses)
         self._parts = _parts(clauses)
         self._attributes = frozenset(slot.attribute for clause in clauses for slot in clause)
+        self.cost = (
+            _OUTLINE_BYTES
+            + _CLAUSE_BYTES * len(clauses)
+            + _SLOT_BYTES * sum(map(len, clauses))
+            + sum(map(len, self.attributes()))
+        )
 
     def attributes(self) -> frozenset[str]:
         """The names of all the attributes that such a subscription looks at."""
@@ -142,7 +155,7 @@ class Stated(NamedTuple):
         return self.outline.subscription(self.operands)
 
 
-@lru_cache(maxsize=4_096)
+@remembered(_MAX_BYTES, lambda _, outline: outline.cost)
 def outline_of(clauses: Slots) -> Outline:
     """The outline with these slots; the same object while it is remembered."""
     return Outline(clauses)

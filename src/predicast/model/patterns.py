@@ -8,16 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 import re2
+
+from predicast.bounded_cache import remembered
 
 ANY_RUN: Final = object()
 ANY_ONE: Final = object()
 
 # RE2 compiles to a program; this bounds the memory of one hostile pattern.
 _MAX_PROGRAM_BYTES: Final = 1 << 20
+
+
+_MAX_BYTES: Final = 64 << 20  # of compiled patterns that are remembered: some 20,000 short ones
+# What a pattern takes by itself, and for each instruction of its program (both measured).
+_PATTERN_BYTES: Final = 2_500
+_INSTRUCTION_BYTES: Final = 40
 
 
 class PatternError(ValueError):
@@ -62,22 +69,37 @@ def _options() -> Any:
     return options
 
 
-@lru_cache(maxsize=65_536)
-def like_test(pattern: LikePattern) -> Callable[[str], bool]:
+class StringTest:
+    """A compiled pattern: says of a string whether it matches."""
+
+    __slots__ = ("_find", "cost")
+
+    cost: int  # for caches: roughly the bytes that it holds
+
+    def __init__(self, compiled: Any, find: Callable[[str], Any]) -> None:
+        self._find = find
+        self.cost = _PATTERN_BYTES + _INSTRUCTION_BYTES * compiled.programsize
+
+    def __call__(self, text: str) -> bool:
+        return self._find(text) is not None
+
+
+@remembered(_MAX_BYTES, lambda _, test: test.cost)
+def like_test(pattern: LikePattern) -> StringTest:
     """A function that says whether a string is LIKE the pattern."""
     wild = {ANY_RUN: ".*", ANY_ONE: "."}
     body = "".join(
         re2.escape(part) if isinstance(part, str) else wild[part] for part in pattern.parts()
     )
     compiled = _compiled(f"(?s){body}")
-    return lambda text: compiled.fullmatch(text) is not None
+    return StringTest(compiled, compiled.fullmatch)
 
 
-@lru_cache(maxsize=65_536)
-def regex_test(pattern: str) -> Callable[[str], bool]:
+@remembered(_MAX_BYTES, lambda _, test: test.cost)
+def regex_test(pattern: str) -> StringTest:
     """A function that says whether the regular expression occurs in a string."""
     compiled = _compiled(pattern)
-    return lambda text: compiled.search(text) is not None
+    return StringTest(compiled, compiled.search)
 
 
 def _compiled(pattern: str) -> Any:

@@ -29,6 +29,14 @@ INT_MAX: Final = 2**63 - 1
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
+# Why a value is refused, where there are several ways in.
+NOT_UNICODE: Final = "holds a lone surrogate, which is not Unicode"
+_NO_TIME: Final = "is not a time; leave the attribute out instead"
+_TOO_FINE: Final = "has parts of a microsecond; round it to microseconds"
+_OUT_OF_YEARS: Final = "leaves the years 1 to 9999 in UTC"
+_MISSING: Final = frozenset({"NAType", "MaskedConstant"})  # pandas.NA, numpy.ma.masked
+_PER_MICROSECOND: Final = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
+
 
 # An enum's own __str__ would give 'Colour.RED'; the base type's gives the value.
 _PLAIN: Final[dict[type, Callable[[Any], Value]]] = {
@@ -84,11 +92,20 @@ def checked(attribute: str, value: Any) -> Value:
 
 
 def _checked_text(attribute: str, value: str) -> str:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise _refused(attribute, value, "holds a lone surrogate, which is not Unicode") from None
+    if lone_surrogate(value) is not None:
+        raise _refused(attribute, value, NOT_UNICODE)
     return value
+
+
+def lone_surrogate(text: str) -> int | None:
+    """Where a text has half of a character, with which it can neither be stored nor sent."""
+    if text.isascii():
+        return None
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return error.start
+    return None
 
 
 def _in_utc(attribute: str, value: datetime) -> datetime:
@@ -99,16 +116,16 @@ def _in_utc(attribute: str, value: datetime) -> datetime:
     try:
         return value.astimezone(UTC)
     except (OverflowError, ValueError):
-        raise _refused(attribute, value, "leaves the years 1 to 9999 in UTC") from None
+        raise _refused(attribute, value, _OUT_OF_YEARS) from None
 
 
 def _checked_unusual(attribute: str, value: Any) -> Value:
     """Subclasses (enums, ``pandas.Timestamp``), dates and NumPy scalars."""
     if isinstance(value, datetime):
-        if getattr(value, "nanosecond", 0):
-            raise _refused(attribute, value, "has nanoseconds; timestamps count microseconds")
         if value != value:  # noqa: PLR0124  # pandas.NaT is a datetime unequal to itself
-            raise _refused(attribute, value, "is not a time; leave the attribute out instead")
+            raise _refused(attribute, value, _NO_TIME)
+        if getattr(value, "nanosecond", 0):
+            raise _refused(attribute, value, _TOO_FINE)
         plain = datetime.combine(value.date(), value.time(), value.tzinfo)
         return _in_utc(attribute, plain)
     if isinstance(value, date):
@@ -116,17 +133,41 @@ def _checked_unusual(attribute: str, value: Any) -> Value:
     for base, plain_of in _PLAIN.items():
         if isinstance(value, base):
             return checked(attribute, plain_of(value))
+    if type(value).__name__ in _MISSING:
+        raise _refused(attribute, value, "is missing; leave the attribute out instead")
     if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
-        plain_value = value.item()
-        # Nanoseconds and time spans also come out as plain integers; those are no numbers.
-        expected = (datetime, date) if value.dtype.kind == "M" else (int, float, bool)
-        if value.dtype.kind in "iufbM" and type(plain_value) in expected:
-            return checked(attribute, plain_value)
+        if value.dtype.kind == "M":
+            return _from_datetime64(attribute, value)
+        # Time spans may also come out as plain integers; those are no numbers.
+        if value.dtype.kind in "iufbU" and type(value.item()) in _KINDS:
+            return checked(attribute, value.item())
     raise _refused(
         attribute,
         value,
         "is none of integer, float, string, boolean, timestamp",
     )
+
+
+def _from_datetime64(attribute: str, value: Any) -> Value:
+    """NumPy's own timestamps, each of which counts in a unit of its own."""
+    import numpy as np  # it is loaded already, since the value is NumPy's
+
+    if np.isnat(value):
+        raise _refused(attribute, value, _NO_TIME)
+    plain = value.item()
+    if isinstance(plain, date):
+        return checked(attribute, plain)
+    # A count: of something finer than microseconds, or else beyond what Python's years hold.
+    unit, step = np.datetime_data(value.dtype)
+    if unit not in _PER_MICROSECOND:
+        raise _refused(attribute, value, _OUT_OF_YEARS)
+    count, left = divmod(plain * step, _PER_MICROSECOND[unit])
+    if left:
+        raise _refused(attribute, value, _TOO_FINE)
+    try:
+        return from_microseconds(count)
+    except OverflowError:
+        raise _refused(attribute, value, _OUT_OF_YEARS) from None
 
 
 def _refused(attribute: str, value: Any, why: str) -> InvalidValueError:

@@ -19,7 +19,6 @@ from predicast.errors import (
     UnknownParameterError,
 )
 from predicast.language import Parametric, has_parameters, parametric, parse_where
-from predicast.language.parameters import MAX_TEXTS, _remembered
 from predicast.model import Kind, Subscription
 from predicast.model.outline import OperandType
 
@@ -261,8 +260,8 @@ def test_values_come_in_a_mapping(values: Any) -> None:
         ("a IN (:x", 9, "closing parenthesis"),
         (":x < :y", 6, "compares two values"),
         (":x", 3, "expected a comparison"),
-        ("a:x = 1", 2, "expected AND, OR or the end"),
-        ("a = TIMESTAMP :x", 5, "not the attribute 'TIMESTAMP'"),
+        ("a:x = 1", 2, "behind an operator"),
+        ("a = TIMESTAMP :x", 5, "TIMESTAMP is followed by a string"),
         ("a = to_date(:x)", 13, "expected a string"),
         ("a = :x AND b RLIKE '('", 20, "missing "),
         ("a = :x AND b = 1e999", 16, "beyond the range"),
@@ -318,9 +317,7 @@ def test_a_text_is_parsed_once() -> None:
         found = list(pool.map(parametric, [f"a{n % 10} = :x" for n in range(200)]))
     assert {each.text for each in found} == {f"a{n} = :x" for n in range(10)}
     long = "a = :x" + " " * 5_000
-    assert parametric(long) is not parametric(long)
-    assert parametric(long) == parametric(long)
-    assert _remembered.cache_info().maxsize == MAX_TEXTS
+    assert parametric(long) is parametric(long)
 
 
 def test_it_travels_between_processes() -> None:

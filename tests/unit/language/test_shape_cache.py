@@ -63,9 +63,10 @@ def test_a_bad_literal_in_a_known_shape_is_refused_with_its_place(good: str, bad
 
 
 def test_the_cache_is_bounded() -> None:
-    cache = ShapeCache(max_shapes=3)
-    for number in range(10):
+    cache = ShapeCache(max_bytes=40_000)
+    for number in range(100):
         cache.parse(f"a{number} = 1")
-    assert len(cache) == 3
-    cache.parse("a9 = 2")
+        assert cache.cost <= 40_000
+    assert 3 <= len(cache) <= 15
+    cache.parse("a99 = 2")
     assert cache.hits == 1

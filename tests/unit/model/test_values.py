@@ -3,11 +3,14 @@
 import enum
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
 
+from predicast import Event, Interval, attr
 from predicast.errors import InvalidValueError
+from predicast.language import parametric, to_subscription
 from predicast.model import Kind
 from predicast.model.values import checked, from_microseconds, kind_of, microseconds, show
 
@@ -39,6 +42,15 @@ class Level(enum.IntEnum):
         (np.int32(7), 7, Kind.NUMBER),
         (np.float64(0.5), 0.5, Kind.NUMBER),
         (np.bool_(True), True, Kind.BOOLEAN),
+        (np.float32(0.5), 0.5, Kind.NUMBER),
+        (np.uint64(7), 7, Kind.NUMBER),
+        (np.str_("é"), "é", Kind.STRING),
+        (np.array("é"), "é", Kind.STRING),
+        (np.datetime64("2026-01-31"), datetime(2026, 1, 31, tzinfo=UTC), Kind.TIMESTAMP),
+        (np.datetime64("2026-01-31T12", "ns"), datetime(2026, 1, 31, 12, tzinfo=UTC),
+         Kind.TIMESTAMP),
+        (np.datetime64(-7_000_000, "ps"), datetime(1969, 12, 31, 23, 59, 59, 999_993, UTC),
+         Kind.TIMESTAMP),
         (np.datetime64("2026-01-31T12:00:00", "us"), datetime(2026, 1, 31, 12, tzinfo=UTC),
          Kind.TIMESTAMP),
         (date(2026, 1, 31), datetime(2026, 1, 31, tzinfo=UTC), Kind.TIMESTAMP),
@@ -75,7 +87,14 @@ def test_minus_zero_is_zero() -> None:
         1j,
         np.float64("nan"),
         np.array([1, 2]),
-        np.datetime64("2026-01-31T12:00:00", "ns"),
+        np.datetime64("2026-01-31T12:00:00.000000001", "ns"),
+        np.datetime64("NaT"),
+        np.datetime64("10000-01-01"),
+        np.datetime64(2**62, "s"),
+        np.timedelta64(5, "s"),
+        np.timedelta64(5, "ns"),
+        np.uint64(2**63),
+        np.str_("\ud800"),
         datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=2))),
     ],
     ids=repr,
@@ -91,10 +110,41 @@ def test_pandas_timestamps_are_timestamps_down_to_microseconds() -> None:
 
     expected = datetime(2026, 1, 31, microsecond=5, tzinfo=UTC)
     assert checked("x", pd.Timestamp("2026-01-31 00:00:00.000005")) == expected
-    with pytest.raises(InvalidValueError, match="nanoseconds"):
+    with pytest.raises(InvalidValueError, match="parts of a microsecond"):
         checked("x", pd.Timestamp("2026-01-31 00:00:00.000000005"))
-    with pytest.raises(InvalidValueError):
+    with pytest.raises(InvalidValueError, match="not a time"):
         checked("x", pd.NaT)
+    with pytest.raises(InvalidValueError, match="missing"):
+        checked("x", pd.NA)
+
+
+@pytest.mark.parametrize(
+    ("raw", "why"),
+    [
+        (np.datetime64("NaT"), "not a time"),
+        (np.datetime64("NaT", "ns"), "not a time"),
+        (np.datetime64(1, "ns"), "parts of a microsecond"),
+        (np.datetime64("20000-01-01"), "years 1 to 9999"),
+        (np.datetime64(2**62, "D"), "years 1 to 9999"),
+        (np.ma.masked, "missing"),
+    ],
+    ids=repr,
+)
+def test_what_is_wrong_with_a_numpy_scalar_is_said(raw: object, why: str) -> None:
+    with pytest.raises(InvalidValueError, match=why):
+        checked("x", raw)
+
+
+def test_numpy_scalars_may_stand_wherever_values_do() -> None:
+    assert Event({"x": np.int64(5), "s": np.str_("a")}) == Event({"x": 5, "s": "a"})
+    ends: list[Any] = [np.int8(1), np.float32(2.5)]
+    assert Interval(*ends) == Interval(1, 2.5)
+    built = attr("x").between(np.int64(1), np.float32(2)) & attr("s").isin(np.array(["a", "b"]))
+    assert to_subscription(built) == to_subscription("x BETWEEN 1 AND 2 AND s IN ('a', 'b')")
+    moment = np.datetime64("2026-01-31", "ns")
+    assert to_subscription(attr("at") > moment) == to_subscription("at > DATE '2026-01-31'")
+    found = parametric("x > :x AND b = :b").fill({"x": np.float32(1.5), "b": np.bool_(True)})
+    assert found.operands == (1.5, True)
 
 
 def test_microseconds_are_exact_and_reversible() -> None:

@@ -12,20 +12,20 @@ say, a quote inside a comment is simply parsed each time.
 from __future__ import annotations
 
 import re
-import threading
 from itertools import accumulate
 from typing import Final
 
+from predicast.bounded_cache import BoundedCache
 from predicast.errors import ModelError, ParseError, TextTooLongError
 from predicast.language.where.position import error_at
 from predicast.language.where.template import ConstraintTemplate, Literal, Shape
 from predicast.model import Constraint, Subscription, Value
 from predicast.model.expression import normalised
 from predicast.model.outline import Stated, outlined
+from predicast.model.values import NOT_UNICODE, lone_surrogate
 
 MAX_TEXT: Final = 65_536  # characters in one expression
-MAX_SHAPES: Final = 4_096  # a handful in practice; the bounds are for hostile input
-MAX_REMEMBERED: Final = 4_096  # characters in a text whose shape is remembered
+MAX_BYTES: Final = 32 << 20  # of shapes: some thousands of the usual ones, a handful in practice
 
 _CUT: Final = re.compile(
     r"(?=[0-9'\"`])("  # look at the first character before trying the alternatives
@@ -40,22 +40,28 @@ _MARKS: Final = {"'": "'", '"': '"'}  # what stands for a string in a shape; a n
 
 
 class ShapeCache:
-    """Shapes seen so far, the oldest forgotten first; safe to share between threads."""
+    """Shapes seen lately, as many as go into some bytes; safe to share between threads."""
 
-    def __init__(self, max_shapes: int = MAX_SHAPES) -> None:
-        self._shapes: dict[tuple[str, ...], Shape] = {}
-        self._max_shapes = max_shapes
-        self._growing = threading.Lock()
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._shapes = BoundedCache[tuple[str, ...], Shape](max_bytes, lambda _, shape: shape.cost)
         self.hits = 0
         self.misses = 0
 
     def __len__(self) -> int:
         return len(self._shapes)
 
+    @property
+    def cost(self) -> int:
+        """Roughly the bytes of all the shapes."""
+        return self._shapes.cost
+
     def parse(self, text: str) -> Subscription:
         """The subscription that the text states."""
         key, texts = _cut(text)
-        shape = self._shapes.get(key)
+        try:
+            shape: Shape | None = self._shapes[key]
+        except KeyError:
+            shape = None
         if shape is None:
             return self._parse_fresh(text, key)
         self.hits += 1
@@ -67,7 +73,10 @@ class ShapeCache:
     def outlined(self, text: str) -> Stated:
         """The same as an outline and operands; no object is made if the shape is known."""
         key, texts = _cut(text)
-        shape = self._shapes.get(key)
+        try:
+            shape: Shape | None = self._shapes[key]
+        except KeyError:
+            shape = None
         if shape is None:
             return outlined(self._parse_fresh(text, key))
         self.hits += 1
@@ -84,15 +93,9 @@ class ShapeCache:
         subscription = Subscription.of([[filled(leaf, text) for leaf in c] for c in clauses])
         slots = _slots(text)
         places = {(each.start, each.end) for c in clauses for leaf in c for each in leaf.literals}
-        if len(text) <= MAX_REMEMBERED and slots.items() <= places:
-            self._remember(key, Shape(clauses, text, list(slots)))
+        if slots.items() <= places:
+            self._shapes.put(key, Shape(clauses, text, list(slots)))
         return subscription
-
-    def _remember(self, key: tuple[str, ...], shape: Shape) -> None:
-        with self._growing:
-            self._shapes[key] = shape
-            if len(self._shapes) > self._max_shapes:
-                del self._shapes[next(iter(self._shapes))]
 
 
 _shared = ShapeCache()
@@ -114,19 +117,23 @@ def outlined_where(text: str) -> Stated:
     return _shared.outlined(text)
 
 
-def check_length(text: str) -> None:
-    """Refuse a text that is too long to be looked at."""
+def check_text(text: str) -> None:
+    """Refuse a text that is too long to be looked at, or no Unicode, wherever it is odd."""
     if len(text) > MAX_TEXT:
         raise TextTooLongError(
             f"the expression has {len(text)} characters; the limit is {MAX_TEXT}",
             limit=MAX_TEXT,
             actual=len(text),
         )
+    if not text.isascii():
+        surrogate = lone_surrogate(text)
+        if surrogate is not None:
+            raise error_at(ParseError, text, surrogate, f"the text {NOT_UNICODE}")
 
 
 def _cut(text: str) -> tuple[tuple[str, ...], list[str]]:
     """The shape of a text, and the texts of its literals."""
-    check_length(text)
+    check_text(text)
     pieces = _CUT.split(text)
     texts = pieces[1::2]
     # One string per kind of literal; quoted names keep their text.

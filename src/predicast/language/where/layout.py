@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 from predicast.errors import InvalidParameterError, ModelError, ParseError, shortened
 from predicast.language.where.cache import filled
 from predicast.language.where.position import error_at
-from predicast.language.where.template import ConstraintTemplate, Literal
+from predicast.language.where.template import ConstraintTemplate, Literal, estimate
 from predicast.model import Kind, LikePattern, Value
 from predicast.model.constraint import canonical_like, canonical_value, check_regex, sorted_set
 from predicast.model.operators import LIKE, REGEX, SET
@@ -45,6 +45,7 @@ class Layout:
 
     def __init__(self, text: str, tests: list[ConstraintTemplate]) -> None:
         self._text = text
+        self.cost = estimate(text, [tests])  # for caches
         self._tests = [test for test in tests if is_open(test)]
         parameters = [each for test in self._tests for each in test.literals if each.parameter]
         self.starts: dict[str, int] = {}

@@ -7,6 +7,7 @@ from typing import Final, NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from predicast.language.where.mistakes import MistakeReader
 from predicast.language.where.position import missing
 from predicast.language.where.template import (
     Literal,
@@ -16,7 +17,7 @@ from predicast.language.where.template import (
     as_string,
     as_timestamp,
 )
-from predicast.language.where.tokens import END, TokenReader
+from predicast.language.where.tokens import END
 from predicast.model import Kind, Operator
 
 STRING_FUNCTIONS: Final = {
@@ -64,7 +65,7 @@ _PARAMETER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ALLOWED: Final = "a subscription is made of comparisons, BETWEEN, IN, LIKE, RLIKE, IS NULL"
 
 
-class OperandReader(TokenReader):
+class OperandReader(MistakeReader):
     """Reads names, literals and, if there are values for them, parameters."""
 
     def __init__(self, text: str, *, parameters: bool = False) -> None:
@@ -139,7 +140,8 @@ class OperandReader(TokenReader):
             self._fail("expected digits after the decimal point")
         if self._token.token_type is TokenType.COLON:
             self._fail("a parameter takes no sign", hint="put the sign into its value")
-        token = self._expect(TokenType.NUMBER, "a number")
+        hint = "a sign stands before a number: x < -5 instead of -x > 5"
+        token = self._expect(TokenType.NUMBER, "a number", hint)
         end = token.end + 1
         if self._token.token_type is TokenType.DCOLON and self._token.start == token.start:
             # Spark's suffixes (10L, 1.5D): sqlglot makes a cast of them, all at one place.
@@ -160,7 +162,9 @@ class OperandReader(TokenReader):
                 "expected a parenthesis after IN",
                 hint="a parameter is one value; list several: x IN (:first, :second)",
             )
-        self._expect(TokenType.L_PAREN, "a parenthesis after IN")
+        self._expect(TokenType.L_PAREN, "a parenthesis after IN", "list the values: x IN (1, 2)")
+        if self._token.token_type is TokenType.R_PAREN:
+            self._fail("expected a value in the list of IN, which is empty")
         found = [self._literal("in the list of IN")]
         while self._take(TokenType.COMMA):
             found.append(self._literal("in the list of IN"))
@@ -169,7 +173,10 @@ class OperandReader(TokenReader):
 
     def _string(self, where: str) -> Literal:
         if self._token.token_type not in {TokenType.STRING, TokenType.RAW_STRING}:
-            self._fail(f"expected a string {where}", hint="strings stand in quotes: 'IBM'")
+            hint = "strings stand in quotes: 'IBM'"
+            if self._token.token_type in {TokenType.ANY, TokenType.ALL, TokenType.SOME}:
+                hint = "write x LIKE 'a' OR x LIKE 'b'"
+            self._fail(f"expected a string {where}", hint=hint)
         return self._quoted()
 
     def _string_or_parameter(self, where: str) -> Literal:
@@ -224,15 +231,23 @@ class OperandReader(TokenReader):
     def _fail_at_operand(self, what: str) -> NoReturn:
         token = self._token
         if token is END:
-            self._fail(f"the expression ends where {what.strip()} was expected")
+            behind = self._text[self._previous.end + 1 :] if self._position else ""
+            hint = "what stands behind -- is a comment" if "--" in behind else None
+            self._fail(f"the expression ends where {what.strip()} was expected", hint=hint)
         if token.token_type is TokenType.NULL:
             self._unsupported(
                 "comparing with NULL is never true", "write x IS NULL or x IS NOT NULL"
             )
         if token.token_type is TokenType.SELECT:
+            if self._position == 0:
+                self._unsupported(
+                    "a subscription is the condition alone",
+                    "write what stands behind WHERE; as a name it stands in back-quotes: `select`",
+                )
             self._unsupported("a subscription holds no subquery", "list the values: x IN (1, 2)")
-        if token.token_type in {TokenType.CASE, TokenType.EXISTS, TokenType.ILIKE}:
+        if token.token_type in {TokenType.CASE, TokenType.ILIKE}:
             self._unsupported(f"{token.text.upper()} cannot be part of a subscription", _ALLOWED)
+        self._refuse_known_value()
         if token.token_type is TokenType.PLACEHOLDER:
             self._unsupported(
                 "a parameter has a name", "write the value itself, or a parameter such as :low"

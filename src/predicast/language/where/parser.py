@@ -32,6 +32,7 @@ from typing import Final, NoReturn
 from sqlglot.tokenizer_core import Token, TokenType
 
 from predicast.errors import NestingTooDeepError, ParseError, UnknownFunctionError, suggest
+from predicast.language.where.mistakes import CALLS, FUNCTIONS_ELSEWHERE
 from predicast.language.where.operands import (
     FUNCTIONS,
     PRESENCE_FUNCTIONS,
@@ -60,19 +61,7 @@ _MIRRORED: Final = {
     Operator.GT: Operator.LT,
     Operator.GE: Operator.LE,
 }
-_ARITHMETIC: Final = frozenset(
-    {
-        TokenType.PLUS,
-        TokenType.DASH,
-        TokenType.STAR,
-        TokenType.SLASH,
-        TokenType.MOD,
-        TokenType.DPIPE,
-        TokenType.AMP,
-        TokenType.PIPE,
-        TokenType.CARET,
-    }
-)
+_WORDS: Final = ("AND", "OR", "BETWEEN", "LIKE", "RLIKE", "IN", "IS")
 
 
 @dataclass(slots=True)
@@ -103,6 +92,7 @@ class _Parser(OperandReader):
 
     def condition(self) -> Node[ConstraintTemplate]:
         groups = [_Group(0)]
+        self._refuse_leading_word()
         while True:
             negated = self._negation(len(groups) - 1)
             if self._take(TokenType.L_PAREN):
@@ -153,6 +143,11 @@ class _Parser(OperandReader):
             return self._constant()
         if self._at_literal():
             return self._mirrored_comparison()
+        if self._is_comparison(token):
+            self._fail(
+                f"expected a condition, not {token.text!r}",
+                hint="name the attribute each time: x > 5 AND x < 10",
+            )
         if not self._at_name():
             self._fail_at_operand("a condition")
         if (
@@ -170,9 +165,12 @@ class _Parser(OperandReader):
         node = self._worded_test(name, token)
         if node is not None:
             return Not(node) if negated else node
+        self._refuse_known_continuation()
         if negated:
-            self._fail("expected IN, BETWEEN, LIKE or RLIKE after NOT")
-        self._refuse_other_operators()
+            hint = "write x IS NOT NULL" if self._token.token_type is TokenType.NULL else None
+            if self._is_comparison(self._token):
+                hint = "write x != 5, or NOT x < 5"
+            self._fail("expected IN, BETWEEN, LIKE or RLIKE after NOT", hint=hint)
         # A boolean attribute by itself: x is x = TRUE, so that NOT x is x != TRUE.
         truth = Literal(token.start, token.start, lambda _: True, Kind.BOOLEAN)
         return Leaf(ConstraintTemplate(name, Operator.EQ, (truth,), token.start))
@@ -180,7 +178,8 @@ class _Parser(OperandReader):
     def _worded_test(self, name: str, at: Token) -> Node[ConstraintTemplate] | None:
         if self._take(TokenType.BETWEEN):
             lo = self._literal("after BETWEEN", ordered=True)
-            self._expect(TokenType.AND, "AND between the two ends of BETWEEN")
+            both = "AND between the two ends of BETWEEN"
+            self._expect(TokenType.AND, both, "write x BETWEEN 1 AND 5")
             hi = self._literal("after AND, the upper end of BETWEEN", ordered=True)
             return Leaf(self._constraint(name, Operator.BETWEEN, at, lo, hi))
         if self._take(TokenType.IN):
@@ -196,9 +195,7 @@ class _Parser(OperandReader):
         if self._take(TokenType.IS):
             operator = Operator.EXISTS if self._take(TokenType.NOT) else Operator.ABSENT
             if not self._take(TokenType.NULL):
-                self._fail(
-                    "expected NULL or NOT NULL after IS", hint="write x = TRUE to test a boolean"
-                )
+                self._fail("expected NULL or NOT NULL after IS", hint=self._instead_of_is())
             return Leaf(ConstraintTemplate(name, operator, (), at.start))
         return None
 
@@ -213,11 +210,11 @@ class _Parser(OperandReader):
         at = self._token
         literal = self._literal("")
         if self._token.token_type not in _COMPARISONS:
-            self._refuse_other_operators()
-            self._fail("expected a comparison after the value", hint="a test is like: price < 10")
+            self._refuse_known_continuation()
+            self._fail("expected a comparison after the value", hint=self._instead_of_value(at))
         operator = _COMPARISONS[self._advance().token_type]
         if self._at_literal():
-            self._fail("this compares two values", hint="one side names an attribute")
+            self._fail("this compares two values", hint=self._instead_of_value(at))
         if not self._at_name():
             self._fail_at_operand("an attribute")
         return Leaf(self._constraint(self._name(), _MIRRORED.get(operator, operator), at, literal))
@@ -231,25 +228,37 @@ class _Parser(OperandReader):
             self._expect(TokenType.R_PAREN, f"the closing parenthesis of {function}")
             return ConstraintTemplate(name, PRESENCE_FUNCTIONS[function], (), at.start)
         if function not in STRING_FUNCTIONS:
-            close = suggest(function, FUNCTIONS)
-            raise error_at(
-                UnknownFunctionError,
-                self._text,
-                at.start,
-                f"there is no function {at.text!r}",
-                hint=f"did you mean {close}?" if close else f"known: {', '.join(FUNCTIONS)}",
-                name=at.text,
-                suggestion=close,
-            )
+            self._refuse_function(at)
         name = self._argument_name(function)
         self._expect(TokenType.COMMA, f"a comma between the arguments of {function}")
         literal = self._string_or_parameter(f"as the second argument of {function}")
         self._expect(TokenType.R_PAREN, f"the closing parenthesis of {function}")
         return self._constraint(name, STRING_FUNCTIONS[function], at, literal)
 
+    def _refuse_function(self, at: Token) -> NoReturn:
+        function, close = at.text.lower(), None
+        if function in CALLS:
+            message, hint = CALLS[function]
+        else:
+            close = FUNCTIONS_ELSEWHERE.get(function) or suggest(function, FUNCTIONS)
+            message = f"there is no function {at.text!r}"
+            hint = f"did you mean {close}?" if close else f"known: {', '.join(FUNCTIONS)}"
+        raise error_at(
+            UnknownFunctionError,
+            self._text,
+            at.start,
+            message,
+            hint=hint,
+            name=at.text,
+            suggestion=close,
+        )
+
     def _argument_name(self, function: str) -> str:
         if not self._at_name():
-            self._fail(f"expected an attribute as the first argument of {function}")
+            self._fail(
+                f"expected an attribute as the first argument of {function}",
+                hint=f"write {function}(x, 'part')",
+            )
         return self._name()
 
     def _constraint(
@@ -265,27 +274,36 @@ class _Parser(OperandReader):
             )
         return ConstraintTemplate(name, operator, literals, at.start)
 
-    def _refuse_other_operators(self) -> None:
+    def _instead_of_is(self) -> str:
         token = self._token
-        if token.token_type in _ARITHMETIC:
-            self._unsupported(
-                f"{token.text!r} computes; a subscription only compares",
-                "move the arithmetic to the value: x > 8 instead of x - 5 > 3",
-            )
-        if token.token_type is TokenType.NULLSAFE_EQ:
-            self._unsupported("<=> is not supported", "write = or IS NULL")
-        if token.token_type is TokenType.ILIKE:
-            self._unsupported("ILIKE is not supported", "write RLIKE '(?i)...' instead")
+        if token.text.upper() in {"NONE", "NIL", "EMPTY", "MISSING", "UNKNOWN"}:
+            return "write x IS NULL"
+        if token.token_type is TokenType.DISTINCT:
+            return "write x = 5, or x != 5 OR x IS NULL for what differs or is absent"
+        if self._at_literal() and token.token_type not in {TokenType.TRUE, TokenType.FALSE}:
+            return "write x = 5"
+        return "write x = TRUE to test a boolean"
+
+    def _instead_of_value(self, value: Token) -> str:
+        """What may have been meant by a value that no attribute is compared with."""
+        if value.token_type is TokenType.STRING and self._text[value.start] == '"':
+            return "double quotes make a string; a name stands in back-quotes: `order`"
+        if value.token_type is TokenType.STRING and self._position < 3:
+            return "a name stands without quotes, or in back-quotes: `order`"
+        if self._position > 1 and self._token.token_type in {
+            END.token_type,
+            TokenType.AND,
+            TokenType.OR,
+        }:
+            return "name the attribute again: x = 1 OR x = 2; or write x IN (1, 2)"
+        return "one side names an attribute, as in price < 10; TRUE matches every event"
 
     def _unexpected_after_test(self) -> NoReturn:
         token = self._token
-        self._refuse_other_operators()
-        if token.token_type is TokenType.DAMP:
-            self._unsupported("&& is not SQL", "write AND")
-        if token.token_type is TokenType.SEMICOLON:
-            self._unsupported("a subscription is one expression", "leave out the semicolon")
-        close = suggest(token.text, ("AND", "OR", "BETWEEN", "LIKE", "RLIKE", "IN", "IS"))
+        self._refuse_behind_test()
+        close = suggest(token.text, _WORDS) if token.text.upper() not in _WORDS else None
+        hint = "write AND or OR between two tests; a name with spaces stands in back-quotes: `a b`"
         self._fail(
             f"expected AND, OR or the end, not {token.text!r}",
-            hint=f"did you mean {close}?" if close else None,
+            hint=f"did you mean {close}?" if close else hint,
         )

@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
+from predicast.bounded_cache import BoundedCache
 from predicast.errors import InvalidValueError
 from predicast.language.where import literals
 from predicast.model import Clause, Constraint, Kind, LikePattern, Operator, Subscription, Value
@@ -32,7 +33,6 @@ from predicast.model.values import INT_MAX, INT_MIN
 Convert: TypeAlias = Callable[[str], Value]
 
 _SURE_DIGITS: Final = 19  # any number of fewer digits fits into 64 bits
-_MAX_OUTLINES: Final = 256  # of one shape that are remembered; the bound is for hostile input
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +112,36 @@ def as_day(text: str) -> datetime:
     return literals.day(literals.string(text))
 
 
+class Costly(Protocol):
+    """What caches can account for: ``cost`` is roughly the bytes that it holds."""
+
+    @property
+    def cost(self) -> int: ...
+
+
+# Outlines by what they are filled from, a shape or a text with parameters, and by the types of the
+# operands. An entry keeps both alive.
+OUTLINES: Final = BoundedCache[tuple[Costly, tuple[type, ...]], Outline](
+    32 << 20, lambda key, outline: key[0].cost + outline.cost + 8 * len(key[1])
+)
+
+
+def estimate(text: str, clauses: list[list[ConstraintTemplate]]) -> int:
+    """Roughly the bytes of what is made of a text: per test, per literal, per test of a clause."""
+    leaves = {id(leaf): len(leaf.literals) for clause in clauses for leaf in clause}
+    repeated = sum(map(len, clauses))
+    return 2_000 + len(text) + 1_500 * len(leaves) + 150 * sum(leaves.values()) + 32 * repeated
+
+
 class Shape:
     """A normalised template that fills fast, since all but the literals was checked before."""
 
-    __slots__ = ("_clauses", "_constants", "_converters", "_may_repeat", "_operands", "_outlines")
+    __slots__ = (
+        *("_clauses", "_constants", "_converters", "_may_repeat", "_operands"),
+        "cost",
+    )
+
+    cost: int  # for caches: roughly the bytes that it and its text hold
 
     def __init__(
         self, clauses: list[list[ConstraintTemplate]], text: str, slots: Sequence[int]
@@ -123,7 +149,9 @@ class Shape:
         index = {start: position for position, start in enumerate(slots)}
         converters: list[Convert] = [str] * len(slots)
         constants: list[Value] = []
-        for template in {id(leaf): leaf for clause in clauses for leaf in clause}.values():
+        # Distributing AND over OR repeats a test in many clauses; they share what fills it.
+        leaves = {id(leaf): leaf for clause in clauses for leaf in clause}
+        for template in leaves.values():
             for literal in template.literals:
                 if literal.start in index:
                     converters[index[literal.start]] = literal.convert
@@ -132,12 +160,14 @@ class Shape:
                     constants.append(literal.convert(text[literal.start : literal.end]))
         self._converters = converters
         self._constants = constants
-        self._clauses = [[_filler(leaf, index) for leaf in clause] for clause in clauses]
+        fillers = {key: _filler(leaf, index) for key, leaf in leaves.items()}
+        self._clauses = [[fillers[id(leaf)] for leaf in clause] for clause in clauses]
         self._may_repeat = _may_repeat(clauses)
+        places = {key: _places(leaf, index) for key, leaf in leaves.items()}
         self._operands = _together(
-            [place for clause in clauses for leaf in clause for place in _places(leaf, index)]
+            [place for clause in clauses for leaf in clause for place in places[id(leaf)]]
         )
-        self._outlines: dict[tuple[type, ...], Outline] = {}
+        self.cost = estimate(text, clauses)
 
     def fill(self, texts: Sequence[str]) -> Subscription:
         """The subscription with these literals, given as text in order of appearance."""
@@ -150,12 +180,11 @@ class Shape:
             return outlined(self._filled(values))
         operands = self._operands(values)
         # A shape's outline depends on which of its numbers are integers and which are floats.
-        types = tuple(map(type, operands))
-        outline = self._outlines.get(types)
-        if outline is None:
-            outline, _ = outlined(self._filled(values))
-            if len(self._outlines) < _MAX_OUTLINES:
-                self._outlines[types] = outline
+        key = self, tuple(map(type, operands))
+        try:
+            outline = OUTLINES[key]
+        except KeyError:
+            outline = OUTLINES.put(key, outlined(self._filled(values)).outline)
         return Stated(outline, operands)
 
     def _values(self, texts: Sequence[str]) -> list[Value]:

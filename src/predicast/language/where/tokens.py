@@ -35,7 +35,7 @@ class TokenReader:
 
     def _peek(self, ahead: int) -> Token:
         position = self._position + ahead
-        return self._tokens[position] if position < len(self._tokens) else END
+        return self._tokens[position] if 0 <= position < len(self._tokens) else END
 
     def _advance(self) -> Token:
         token = self._token
@@ -48,9 +48,9 @@ class TokenReader:
             return True
         return False
 
-    def _expect(self, token_type: TokenType, what: str) -> Token:
+    def _expect(self, token_type: TokenType, what: str, hint: str | None = None) -> Token:
         if self._token.token_type is not token_type:
-            self._fail(f"expected {what}")
+            self._fail(f"expected {what}", hint=hint)
         return self._advance()
 
     def _fail(self, message: str, at: Token | None = None, hint: str | None = None) -> NoReturn:
@@ -60,8 +60,8 @@ class TokenReader:
         token = at or self._token
         return len(self._text.rstrip()) if token is END else token.start
 
-    def _unsupported(self, message: str, hint: str) -> NoReturn:
-        raise error_at(UnsupportedSyntaxError, self._text, self._offset(None), message, hint=hint)
+    def _unsupported(self, message: str, hint: str, at: Token | None = None) -> NoReturn:
+        raise error_at(UnsupportedSyntaxError, self._text, self._offset(at), message, hint=hint)
 
 
 def has_colon(text: str) -> bool:

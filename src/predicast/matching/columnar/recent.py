@@ -18,12 +18,12 @@ of them.
 from __future__ import annotations
 
 from array import array
-from functools import lru_cache
 from math import inf, nextafter
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from predicast.bounded_cache import remembered
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import _recent_kernels
 from predicast.matching.columnar._recent_kernels import LACKING, NUMBER, OTHER
@@ -217,9 +217,10 @@ class Recent:
 
 _NONE: Final = np.zeros(0, np.int32)
 _NO_ENDS: Final = np.zeros(0)
+_MAX_PLAN_BYTES: Final = 16 << 20  # a plan's ranges take up to twice what its outline does
 
 
-@lru_cache(maxsize=4_096)
+@remembered(_MAX_PLAN_BYTES, lambda arguments, _: 3 * arguments[0].cost)
 def _plan(outline: Outline) -> tuple[tuple[_Range, ...], ...] | None:
     """The ranges of each clause; ``None`` if there is anything but bounds on numbers."""
     place = 0
