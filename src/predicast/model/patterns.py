@@ -1,7 +1,8 @@
-"""String patterns: SQL's LIKE and RE2 regular expressions.
+"""String patterns: what SQL's LIKE and RE2 regular expressions are made of.
 
-Both run on RE2, whose time is linear in the text: a backtracking engine would let one subscription
-stop the whole system. ``LIKE`` matches the whole string, ``matches`` (SQL's RLIKE) any part of it.
+``LIKE`` matches the whole string (``predicast.model.like``), ``matches`` (SQL's RLIKE) any part of
+it. Regular expressions run on RE2, whose time is linear in the text: a backtracking engine would
+let one subscription stop the whole system.
 """
 
 from __future__ import annotations
@@ -60,17 +61,6 @@ def _options() -> Any:
     options.log_errors = False
     options.max_mem = _MAX_PROGRAM_BYTES
     return options
-
-
-@lru_cache(maxsize=65_536)
-def like_test(pattern: LikePattern) -> Callable[[str], bool]:
-    """A function that says whether a string is LIKE the pattern."""
-    wild = {ANY_RUN: ".*", ANY_ONE: "."}
-    body = "".join(
-        re2.escape(part) if isinstance(part, str) else wild[part] for part in pattern.parts()
-    )
-    compiled = _compiled(f"(?s){body}")
-    return lambda text: compiled.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=65_536)
