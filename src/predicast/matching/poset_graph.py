@@ -172,7 +172,9 @@ class CoveringGraph:
         coverers = self._coverers(node)
         covered = self._covered(node)
         above, below = coverers.keys(), covered.keys()
-        assert above.isdisjoint(below), "a filter that covers another and is covered by it equals it"
+        assert above.isdisjoint(below), (
+            "a filter that covers another and is covered by it equals it"
+        )
         lowest = {each for each in coverers if each.successors.keys().isdisjoint(above)}
         highest = {each for each in covered if each.precursors.keys().isdisjoint(below)}
         for each in coverers:  # in their order, and not in that of a set

@@ -36,10 +36,10 @@ def reworded(draw: st.DrawFn, subscription: Subscription) -> Subscription:
     clauses = []
     for clause in draw(st.permutations(subscription.clauses)):
         said = [each for test in clause for each in draw(st.sampled_from(other_words(test)))]
-        if said and draw(st.booleans()):
+        if draw(st.booleans()) and said:
             said += draw(st.sampled_from(implied(draw(st.sampled_from(said)))))
         clauses.append(draw(st.permutations(said)))
-    if clauses and draw(st.booleans()):  # a case of another clause
+    if draw(st.booleans()) and clauses:  # a case of another clause
         clauses.append([*draw(st.sampled_from(clauses)), draw(constraints())])
     return Subscription.of(clauses)
 
