@@ -30,24 +30,16 @@ from predicast.model import (
     subscription_of,
 )
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET
-from predicast.model.values import INT_MAX, INT_MIN
+from predicast.testing import edges
 
 NAMES: Final = ("a", "b", "c", "d", "e", "order.total", "é", "seen")
 OUTLINES: Final = 12
 _ALIKE: Final = 0.6  # the share of subscriptions that follow an outline
 
-_INTEGERS: Final[tuple[int, ...]] = (
-    *range(-3, 8), 2**53 - 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**62, 2**31, -(2**31) - 1,
-    INT_MIN, INT_MIN + 1, INT_MAX - 1, INT_MAX,
-)  # fmt: skip
-_FLOATS: Final[tuple[float, ...]] = (
-    *(step / 2 for step in range(-6, 15)), -0.0, 0.1, 2.0**53, 2.0**53 + 2, -(2.0**53), 2.0**63,
-    -(2.0**63), 2.0**63 - 1024, 1e300, -1e300, 5e-324,
-)  # fmt: skip
 _PIECES: Final = ("a", "b", "ab", "A", "é", "\U0010ffff", "\ud7ff", "%", "_", "\\", "'", "\0", "c")
 _REGEXES: Final = (
-    "", "a", "^a", "b$", "a.*b", "^(ab|c)+$", "[^a]", "(?i)A", "é?x", "\\.", "^.$", "ab|ba", "a{2}",
-    "[a-c]{2,3}$", "\\\\", "^$",
+    *edges.REGEXES, "a", "^a", "b$", "a.*b", "^(ab|c)+$", "[^a]", "(?i)A", "é?x", "\\.", "ab|ba",
+    "a{2}", "[a-c]{2,3}$", "\\\\", "(ab){40}",
 )  # fmt: skip
 _START: Final = datetime(2026, 1, 31, 23, 59, 59, 999_998, tzinfo=UTC)
 _KINDS: Final = tuple(sorted(Kind, key=lambda kind: kind.value))
@@ -59,10 +51,10 @@ _BLOCK_OPERATORS: Final = (
 
 
 def integer(chance: Random) -> int:
-    """Small ones, the edges of doubles and of 64 bits, and anything between."""
+    """Small ones, the edges, and anything between."""
     match chance.randrange(4):
         case 0:
-            return chance.choice(_INTEGERS)
+            return chance.choice(edges.INTEGERS)
         case 1:
             return chance.randint(-1000, 1000)
         case 2:
@@ -75,7 +67,7 @@ def real(chance: Random) -> float:
     """Halves that integers sit next to, the edges, and anything between."""
     match chance.randrange(4):
         case 0:
-            return chance.choice(_FLOATS)
+            return chance.choice(edges.FLOATS)
         case 1:
             return chance.randint(-40, 40) / 4
         case 2:
@@ -84,7 +76,9 @@ def real(chance: Random) -> float:
 
 
 def text(chance: Random) -> str:
-    """Strings that share prefixes, suffixes and parts."""
+    """Strings that share prefixes, suffixes and parts, and the edges."""
+    if chance.random() < 0.15:
+        return chance.choice(edges.STRINGS)
     count = chance.choice((0, 1, 1, 2, 2, 3, 4, 9))
     if chance.random() < 0.02:
         count = 150  # longer than any piece that an index of patterns looks up
@@ -92,9 +86,12 @@ def text(chance: Random) -> str:
 
 
 def instant(chance: Random) -> datetime:
-    """Instants a microsecond apart, or years."""
-    if chance.random() < 0.6:
+    """Instants a microsecond apart, or years; the ends of the calendar."""
+    draw = chance.random()
+    if draw < 0.5:
         return _START + timedelta(microseconds=chance.randrange(12))
+    if draw < 0.7:
+        return chance.choice(edges.TIMESTAMPS)
     return datetime(chance.randint(1, 9999), chance.randint(1, 12), 1, tzinfo=UTC)
 
 
@@ -184,7 +181,9 @@ class World:
 
     def _like(self) -> LikePattern:
         escape = self._chance.choice(("!", "\\"))
-        pieces = ("%", "_", "a", "b", "ab", escape + "%", escape + "_", escape * 2, "é")
+        if self._chance.random() < 0.2:
+            return LikePattern(self._chance.choice(edges.LIKE_PATTERNS), escape)
+        pieces = ("%", "_", "a", "b", "ab", escape + "%", escape + "_", escape * 2, "é", "ab" * 40)
         count = self._chance.randrange(5)
         return LikePattern("".join(self._chance.choice(pieces) for _ in range(count)), escape)
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
 from random import Random
 from typing import Any, Final
 
-from predicast.errors import ModelError
 from predicast.model import Clause, Constraint, LikePattern, Operator, Value
-from predicast.model.values import INT_MAX, INT_MIN, checked
+from predicast.testing.edges import neighbours
 
 _MET: Final = 0.9  # how often a value is one that meets the constraints, if there is any
 _PATTERN_SIGNS: Final = str.maketrans("", "", "%_!\\^$.*+?()[]|")
@@ -34,19 +31,11 @@ def candidates(constraint: Constraint) -> list[Value]:
     if constraint.operator is Operator.ABSENT:
         return []
     operands = _operands(constraint)
-    near = [value for operand in operands for value in _neighbours(operand)]
+    near = [value for operand in operands for value in neighbours(operand)]
     numbers = [each for each in operands if type(each) in {int, float}]
     if len(numbers) > 1:
         near.append(numbers[0] / 2 + numbers[-1] / 2)
-    return list(_valid(near))
-
-
-def _valid(values: Iterable[Any]) -> Iterable[Value]:
-    for value in values:
-        try:
-            yield checked("value", value)
-        except ModelError:  # beyond the ends of 64 bits or of the calendar
-            continue
+    return near
 
 
 def _operands(constraint: Constraint) -> Sequence[Any]:
@@ -58,25 +47,3 @@ def _operands(constraint: Constraint) -> Sequence[Any]:
     if constraint.operator in {Operator.MATCHES, Operator.NOT_MATCHES}:
         return [str(operand).translate(_PATTERN_SIGNS)]
     return operand if isinstance(operand, tuple) else [operand]
-
-
-def _neighbours(value: Any) -> list[Any]:
-    if isinstance(value, bool):
-        return [True, False]
-    if isinstance(value, int):
-        inside = [each for each in (value - 1, value, value + 1) if INT_MIN <= each <= INT_MAX]
-        return [*inside, float(value)]
-    if isinstance(value, float):
-        whole = [int(value)] if abs(value) < INT_MAX else []
-        return [value, math.nextafter(value, math.inf), math.nextafter(value, -math.inf), *whole]
-    if isinstance(value, datetime):
-        step = timedelta(microseconds=1)
-        return [value, *_shifted(value, step), *_shifted(value, -step)]
-    return [value, value + "a", "a" + value, value[:-1], value + "\0"]
-
-
-def _shifted(value: datetime, step: timedelta) -> list[datetime]:
-    try:
-        return [value + step]
-    except OverflowError:
-        return []

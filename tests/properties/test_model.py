@@ -89,8 +89,7 @@ def test_covers_is_complete_for_intervals_and_sets(
 ) -> None:
     """Where it says no, there is an event to show for it: an end of an interval, or beside one."""
     a, b = Clause(tuple(outer)), Clause(tuple(inner))
-    # Past the last float there are reals, which a region can reach, but no point to show.
-    assume(not any(_is_last_float(c.operand) for c in inner))
+    assume(all(_has_room(constraint.operand) for constraint in outer + inner))
     if covers(a, b):
         return
     attributes = {c.attribute for c in outer + inner}
@@ -117,13 +116,23 @@ def _witnesses(constraints: list[Constraint], attributes: set[str]) -> list[Even
     return events
 
 
-LATEST = datetime(9999, 12, 31, tzinfo=UTC)
-EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
+EARLIEST = datetime.min.replace(tzinfo=UTC)
+LATEST = datetime.max.replace(tzinfo=UTC)
 
 
-def _is_last_float(operand: Any) -> bool:
+def _has_room(operand: Any) -> bool:
+    """Whether each end has values close by on both sides that are there to show.
+
+    Past the last float, between an integer beyond 2**53 and the next, and before the year 1 a
+    region can reach, but no point lies.
+    """
     operands = operand if isinstance(operand, tuple) else (operand,)
-    return any(isinstance(each, float) and abs(each) > 1e308 for each in operands)
+    for each in operands:
+        if isinstance(each, datetime) and not EARLIEST < each < LATEST:
+            return False
+        if isinstance(each, int | float) and not (each == 0 or 1e-300 < abs(each) < 2**53):
+            return False
+    return True
 
 
 def _beside(value: Any, others: list[Any]) -> list[Any]:
@@ -133,10 +142,8 @@ def _beside(value: Any, others: list[Any]) -> list[Any]:
     if isinstance(value, str):
         return [value + "\0", value + "\U0010ffff"]
     if isinstance(value, datetime):
-        steps = (timedelta(microseconds=-1), timedelta(microseconds=1))
-        return [value + step for step in steps if EARLIEST < value < LATEST]
-    near = [math.nextafter(float(value), limit) for limit in (-math.inf, math.inf)]
-    return [each for each in near if math.isfinite(each)]
+        return [value + timedelta(microseconds=step) for step in (-1, 1)]
+    return [math.nextafter(float(value), limit) for limit in (-math.inf, math.inf)]
 
 
 def _satisfying(constraints: list[Constraint], pools: dict[str, list[Any]]) -> list[dict[str, Any]]:

@@ -23,8 +23,9 @@ from predicast.matching.memory import deep_bytes
 from predicast.matching.poset_filter import _reduced
 from predicast.matching.poset_ranges import as_domain
 from predicast.model.domain import domain_of
+from predicast.model.like import like_test
 from predicast.model.outline import outline_of
-from predicast.model.patterns import like_test, regex_test
+from predicast.model.patterns import regex_test
 from predicast.templates import _direct
 
 CACHES: dict[str, BoundedCache[Any, Any]] = {

@@ -38,6 +38,19 @@ def texts(count: int, first: int = 0) -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.parametrize("matcher", MATCHERS)
+def test_the_least_integer_written_as_a_float(matcher: str) -> None:
+    """The shape is known by then, and its numbers are floats."""
+    engine = Engine(matcher=matcher)
+    for number, text in enumerate(["x = -1.5", "x > -2.5", "x = -9223372036854775808.0"]):
+        engine.subscribe(text, id=str(number))
+    least = {"x": -(2**63)}
+    assert engine.match(least) == ["2"]
+    assert engine.match_batch([least, least]) == [["2"], ["2"]]
+    found = engine.match_arrow(pa.Table.from_pylist([least]))
+    assert found["subscription"].to_pylist() == ["2"]
+
+
 def rows(pairs: list[tuple[str, str]]) -> pa.Table:
     """The same subscriptions as an Arrow table."""
     made = []

@@ -3,10 +3,22 @@
 A filter is a set of clauses, a clause a domain for each of its attributes
 (``predicast.model.domain``; ``predicast.matching.poset_ranges`` for ranges of numbers). Clauses
 that nothing can match and clauses that another one covers are left out, and so are string tests
-that a domain implies anyway. What is left is unique: two filters that cover each other, as far as
-``predicast.model.covering`` can tell, are equal, which is what makes them one node of the poset.
-Domains decide point and region events alike, so that the filter also answers matches, for all of
-its subscribers at once.
+that a domain implies anyway. Domains decide point and region events alike, so that the filter also
+answers matches, for all of its subscribers at once.
+
+**Two filters that cover each other are equal**, which makes them one node of the poset; two nodes
+that cover each other would each wait for the other to match. It is so because a form is unique
+wherever covering is decided by comparing forms:
+
+- equal sets of values are equal spans (``predicast.model.spans``), and absence is a flag;
+- of string tests, one implies another by itself or the spans imply it, that relation is transitive,
+  and no two different tests imply each other: so the tests that no other implies are what every
+  equivalent list comes down to;
+- covering between clauses is transitive too; so of two lists of clauses that cover each other, each
+  without a clause that another one covers, every clause has its equal in the other list.
+
+Whoever teaches ``predicast.model.domain`` another implication has to keep it transitive, and to
+give one form to tests that imply each other.
 
 Cost: made once for each subscription, O(constraints) with clauses compared pairwise; a covering
 test is O(attributes) and stops at the first domain that is not included.

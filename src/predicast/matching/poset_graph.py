@@ -14,9 +14,10 @@ reduction behind; such a node is *waiting* to be relinked, the others are *settl
 
 **Invariants**, at all times:
 
-1. Every edge is a true covering; so there is no cycle, and a match may prune what a failed node
-   covers.
-2. No two nodes have equal filters.
+1. Every edge is a true covering; so a match may prune what a failed node covers.
+2. No two nodes cover each other: equal filters are one node, and filters that cover each other are
+   equal (``predicast.matching.poset_filter`` says why). A cycle of edges would have no entry, and
+   matches would never come to it.
 3. From one settled node that covers another there is a path to it.
 4. No edge between settled nodes skips a settled node in between.
 
@@ -171,6 +172,9 @@ class CoveringGraph:
         coverers = self._coverers(node)
         covered = self._covered(node)
         above, below = coverers.keys(), covered.keys()
+        assert above.isdisjoint(below), (
+            "a filter that covers another and is covered by it equals it"
+        )
         lowest = {each for each in coverers if each.successors.keys().isdisjoint(above)}
         highest = {each for each in covered if each.precursors.keys().isdisjoint(below)}
         for each in coverers:  # in their order, and not in that of a set

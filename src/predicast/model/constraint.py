@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from predicast.errors import InvalidConstraintError
+from predicast.model.like import like_test
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
-from predicast.model.patterns import LikePattern, PatternError, like_test, regex_test
+from predicast.model.patterns import LikePattern, PatternError, regex_test
 from predicast.model.values import (
     NOT_UNICODE,
     Kind,
@@ -26,6 +27,9 @@ from predicast.model.values import (
 )
 
 Absent: TypeAlias = Literal["fails", "passes"]
+# In characters; a match may take a time that grows with it and with the string.
+LONGEST_LIKE: Final = 1 << 17
+
 Operand: TypeAlias = Value | tuple[Value, ...] | LikePattern | None
 
 
@@ -174,6 +178,10 @@ def canonical_like(attribute: str, operator: Operator, operand: Any) -> LikePatt
     checked(attribute, operand.escape)
     if len(operand.escape) > 1 or operand.escape in {"%", "_"}:
         raise _refused(attribute, operator, "takes one character other than % and _ as its escape")
+    if len(operand.pattern) > LONGEST_LIKE:
+        length = len(operand.pattern)
+        why = f"takes a pattern of at most {LONGEST_LIKE} characters, not {length}"
+        raise _refused(attribute, operator, why)
     try:
         like_test(operand)
     except PatternError as error:

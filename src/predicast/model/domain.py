@@ -39,9 +39,10 @@ from predicast.model.values import Kind, microseconds
 _LAST_CODE_POINT: Final = 0x10FFFF
 _BEFORE_SURROGATES: Final = 0xD7FF
 _AFTER_SURROGATES: Final = 0xE000
-# A set of strings is listed to test it member by member; past this it is treated as unbounded.
-_MAX_LISTED: Final = 65_536
 _MAX_BYTES: Final = 64 << 20  # of domains that are remembered: some 60,000 of the usual ones
+# A set of strings is listed to test it member by member; past so many characters in all it is
+# treated as unbounded.
+_MAX_LISTED: Final = 1 << 22
 
 _UNIVERSE: Final[dict[Kind, SpanSet]] = {
     Kind.NUMBER: EVERYTHING,
@@ -209,23 +210,29 @@ def after_prefix(prefix: str) -> str | None:
 
 def _common_prefix(span: Span) -> str:
     """The longest prefix that all strings of a span share."""
-    for end in range(len(span.lo), 0, -1):
-        prefix: str = span.lo[:end]
-        following = after_prefix(prefix)
-        if following is None or (span.hi is not None and span.hi <= following):
-            return prefix
-    return ""
+    lo: str = span.lo
+    together = enumerate(zip(lo, span.hi or "", strict=False))
+    at_most = min(len(lo), len(span.hi or ""))
+    shared = next((place for place, (a, b) in together if a != b), at_most)
+    # One character more if the span ends where the strings with that one end, or never ends and
+    # there is no later character; the last character behind it makes no difference.
+    if shared < len(lo) and after_prefix(lo[: shared + 1]) == span.hi:
+        behind = lo[shared + 1 :]
+        shared += 1 + len(behind) - len(behind.lstrip(chr(_LAST_CODE_POINT)))
+    return lo[:shared]
 
 
 def _members(spans: SpanSet) -> list[str] | None:
     """The strings of a finite span set, or ``None`` if it is infinite."""
     members: list[str] = []
+    room = _MAX_LISTED
     for span in spans:
         # From s up to s + '\0' * k there are k strings; every other span has infinitely many.
         if span.hi is None or span.hi.rstrip("\0") != span.lo.rstrip("\0"):
             return None
         count = len(span.hi) - len(span.lo)
-        if len(members) + count > _MAX_LISTED:
+        room -= count * len(span.hi)
+        if room < 0:
             return None
         members.extend(span.lo + "\0" * extra for extra in range(count))
     return members

@@ -1,7 +1,8 @@
-"""String patterns: SQL's LIKE and RE2 regular expressions.
+"""String patterns: what SQL's LIKE and RE2 regular expressions are made of.
 
-Both run on RE2, whose time is linear in the text: a backtracking engine would let one subscription
-stop the whole system. ``LIKE`` matches the whole string, ``matches`` (SQL's RLIKE) any part of it.
+``LIKE`` matches the whole string (``predicast.model.like``), ``matches`` (SQL's RLIKE) any part of
+it. Regular expressions run on RE2, whose time is linear in the text: a backtracking engine would
+let one subscription stop the whole system.
 """
 
 from __future__ import annotations
@@ -82,17 +83,6 @@ class StringTest:
 
     def __call__(self, text: str) -> bool:
         return self._find(text) is not None
-
-
-@remembered(_MAX_BYTES, lambda _, test: test.cost)
-def like_test(pattern: LikePattern) -> StringTest:
-    """A function that says whether a string is LIKE the pattern."""
-    wild = {ANY_RUN: ".*", ANY_ONE: "."}
-    body = "".join(
-        re2.escape(part) if isinstance(part, str) else wild[part] for part in pattern.parts()
-    )
-    compiled = _compiled(f"(?s){body}")
-    return StringTest(compiled, compiled.fullmatch)
 
 
 @remembered(_MAX_BYTES, lambda _, test: test.cost)

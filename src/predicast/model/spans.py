@@ -18,12 +18,22 @@ from typing import Any, TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A range; ``None`` is unbounded. Closed unless an end is said to be open."""
+    """A range; ``None`` is unbounded. Closed unless an end is said to be open.
+
+    An end that is not there is neither: it is always written as closed, so that equal ranges are
+    equal spans.
+    """
 
     lo: Any = None
     hi: Any = None
     lo_open: bool = False
     hi_open: bool = False
+
+    def __post_init__(self) -> None:
+        if self.lo is None and self.lo_open:
+            object.__setattr__(self, "lo_open", False)
+        if self.hi is None and self.hi_open:
+            object.__setattr__(self, "hi_open", False)
 
     def is_empty(self) -> bool:
         if self.lo is None or self.hi is None:

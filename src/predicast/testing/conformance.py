@@ -31,6 +31,7 @@ from predicast.language import to_subscription
 from predicast.matching import Matcher, make_matcher
 from predicast.matching.columns import Columns
 from predicast.model import Absent, Event, Interval, Subscription
+from predicast.testing.rewording import reworded
 from predicast.testing.strategies import events, events_near, subscriptions
 
 _BOTH: tuple[Absent, ...] = ("fails", "passes")
@@ -79,6 +80,7 @@ class MatcherConformance:
     @given(data=st.data())
     def test_answers_as_defined(self, absent: Absent, data: Any) -> None:
         wanted = data.draw(st.lists(subscriptions(), min_size=1, max_size=6), "subscriptions")
+        wanted += [data.draw(reworded(each), "in other words") for each in wanted[:2]]
         near = st.sampled_from(wanted).flatmap(events_near)
         self.check(absent, wanted, data.draw(st.lists(near, min_size=1, max_size=5), "events"))
 

@@ -1,8 +1,7 @@
 """Hypothesis strategies for everything in the model.
 
-Values come from small pools with the awkward ones among them (neighbours of 2**53, ends of the
-64-bit range, the empty string, characters beyond the basic plane), so that constraints and events
-meet often and at the edges.
+Values come from small pools, so that constraints and events meet often, and from the edges of each
+type (``predicast.testing.edges``), so that they also meet there.
 """
 
 from __future__ import annotations
@@ -31,53 +30,15 @@ from predicast.model import (
 )
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.model.values import INT_MAX, INT_MIN
+from predicast.testing import edges
 
 NAMES: Final = ("a", "b", "c", "order.total")
 
-_INTEGERS: Final = (
-    *range(-3, 8),
-    2**53 - 1,
-    2**53,
-    2**53 + 1,
-    -(2**53) - 1,
-    INT_MIN,
-    INT_MIN + 1,
-    INT_MAX - 1,
-    INT_MAX,
-)
-_FLOATS: Final = (
-    *(step / 2 for step in range(-6, 15)),
-    2.0**53,
-    2.0**53 + 2,
-    -(2.0**53),
-    2.0**63,
-    -(2.0**63),
-    2.0**63 - 1024,
-    1e300,
-    -1e300,
-    5e-324,
-)
-_STRINGS: Final = (
-    "",
-    "a",
-    "ab",
-    "abc",
-    "abx",
-    "b",
-    "ba",
-    "bab",
-    "c",
-    "a\0",
-    "A",
-    "a%",
-    "a_b",
-    "it's",
-    "back\\slash",
-    "é",
-    "\ud7ff",
-    "\ue000",
-    "\U0010ffff",
-    "\U0010ffffa",
+_SMALL_INTEGERS: Final = tuple(range(-3, 8))
+_HALVES: Final = tuple(step / 2 for step in range(-6, 15))
+_SMALL_STRINGS: Final = (
+    *("", "a", "ab", "abc", "abx", "b", "ba", "bab", "c"),
+    *("A", "a%", "a_b", "it's", "back\\slash", "é", "\U0010ffffa"),
 )
 _START: Final = datetime(2026, 1, 31, 23, 59, 59, 999_998, tzinfo=UTC)
 
@@ -89,25 +50,27 @@ def attribute_names() -> st.SearchStrategy[str]:
 
 def integers() -> st.SearchStrategy[int]:
     """64-bit integers."""
-    return st.sampled_from(_INTEGERS) | st.integers(INT_MIN, INT_MAX)
+    small, at_edges = st.sampled_from(_SMALL_INTEGERS), st.sampled_from(edges.INTEGERS)
+    return small | at_edges | st.integers(INT_MIN, INT_MAX)
 
 
 def floats() -> st.SearchStrategy[float]:
     """Finite floats."""
-    return st.sampled_from(_FLOATS) | st.floats(allow_nan=False, allow_infinity=False)
+    halves, at_edges = st.sampled_from(_HALVES), st.sampled_from(edges.FLOATS)
+    return halves | at_edges | st.floats(allow_nan=False, allow_infinity=False)
 
 
 def strings() -> st.SearchStrategy[str]:
     """Strings that share prefixes, suffixes and parts."""
-    return st.sampled_from(_STRINGS) | st.text(
-        st.sampled_from("ab%_\\'\0é") | st.characters(codec="utf-8"), max_size=4
-    )
+    small, at_edges = st.sampled_from(_SMALL_STRINGS), st.sampled_from(edges.STRINGS)
+    characters = st.sampled_from("ab%_\\'\0é\U0010ffff") | st.characters(codec="utf-8")
+    return small | at_edges | st.text(characters, max_size=4)
 
 
 def timestamps() -> st.SearchStrategy[datetime]:
-    """Instants in UTC, often a microsecond apart."""
+    """Instants in UTC, often a microsecond apart or at an end of the calendar."""
     near = st.integers(0, 6).map(lambda step: _START + timedelta(microseconds=step))
-    return near | st.datetimes(timezones=st.just(UTC))
+    return near | st.sampled_from(edges.TIMESTAMPS) | st.datetimes(timezones=st.just(UTC))
 
 
 def values(kind: Kind | None = None) -> st.SearchStrategy[Value]:
@@ -138,15 +101,30 @@ def intervals(draw: st.DrawFn) -> Interval:
 
 def like_patterns() -> st.SearchStrategy[LikePattern]:
     """LIKE patterns with ``!`` as their escape."""
-    piece = st.sampled_from(["%", "_", "a", "b", "ab", "!%", "!_", "!!", "é"])
-    return st.lists(piece, max_size=4).map(lambda pieces: LikePattern("".join(pieces), "!"))
+    piece = st.sampled_from(["%", "_", "a", "b", "ab", "!%", "!_", "!!", "é", "\0", "\U0010ffff"])
+    drawn = st.lists(piece, max_size=4).map("".join)
+    long = st.sampled_from(["%", "_", "a" * 65, "ab" * 40, "b"])
+    drawn_long = st.lists(long, min_size=2, max_size=4).map("".join)
+    patterns = st.sampled_from(edges.LIKE_PATTERNS) | drawn | drawn | drawn_long
+    return patterns.map(lambda pattern: LikePattern(pattern, "!"))
 
 
 def regexes() -> st.SearchStrategy[str]:
     """A few regular expressions, valid in RE2."""
-    return st.sampled_from(
-        ["", "a", "^a", "b$", "a.*b", "^(ab|c)+$", "[^a]", "(?i)A", "é?x", "\\."]
-    )
+    plain = [
+        "a",
+        "^a",
+        "b$",
+        "a.*b",
+        "^(ab|c)+$",
+        "[^a]",
+        "(?i)A",
+        "é?x",
+        "\\.",
+        "a{2}",
+        "(ab){33}",
+    ]
+    return st.sampled_from(edges.REGEXES) | st.sampled_from(plain)
 
 
 @st.composite
@@ -206,7 +184,7 @@ def events_near(draw: st.DrawFn, subscription: Subscription, *, regions: bool = 
     """Events whose values are taken from a subscription's own operands, or lie next to them."""
     attributes: dict[str, Any] = {}
     for constraint in subscription.constraints():
-        nearby = [near for operand in _operands(constraint) for near in _neighbours(operand)]
+        nearby = [near for operand in _operands(constraint) for near in edges.neighbours(operand)]
         pool = st.sampled_from(nearby) if nearby else values(constraint.kind)
         if draw(st.integers(0, 5)):
             attributes[constraint.attribute] = draw(pool)
@@ -223,15 +201,3 @@ def _operands(constraint: Constraint) -> list[Any]:
     if isinstance(operand, LikePattern):
         return [operand.pattern.replace("!", "").replace("%", "").replace("_", "a")]
     return list(operand) if isinstance(operand, tuple) else [operand]
-
-
-def _neighbours(value: Any) -> list[Any]:
-    if isinstance(value, bool):
-        return [True, False]
-    if isinstance(value, int):
-        return [each for each in (value - 1, value, value + 1) if INT_MIN <= each <= INT_MAX]
-    if isinstance(value, float):
-        return [value, value / 2]
-    if isinstance(value, str):
-        return [value, value + "a", "a" + value, value[:-1]]
-    return [value]

@@ -7,6 +7,7 @@ import pytest
 from predicast.language import to_subscription
 from predicast.matching import poset as poset_module
 from predicast.matching.poset import Poset
+from predicast.matching.window import Replaced
 from predicast.model import Absent, Event, Subscription
 
 
@@ -51,6 +52,35 @@ def test_string_tests_that_say_nothing_new_do_not_tell_filters_apart() -> None:
         "contains(s, 'ab') AND contains(s, 'a') AND endswith(s, 'c')",
     )
     assert poset.statistics()["nodes"] == 1
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("startswith(s, '')", "contains(s, '')"),
+        ("s LIKE '%' AND x = 1", "s >= '' AND x = 1"),
+        ("endswith(s, '')", "s LIKE '%%'", "NOT s < ''", "s LIKE '%' AND s >= ''"),
+        ("startswith(s, '\U0010ffff')", "s >= '\U0010ffff'", "s LIKE '\U0010ffff%'"),
+        ("s LIKE '%' OR x = 1", "x = 1 OR contains(s, '') OR s = 'a'"),
+    ],
+)
+@pytest.mark.parametrize("absent", ["fails", "passes"])
+def test_filters_that_cover_each_other_are_one_node(texts: tuple[str, ...], absent: Absent) -> None:
+    event = Event({"s": "\U0010ffffabc", "x": 1})
+    poset = poset_of(*texts, absent=absent)
+    assert poset.statistics()["nodes"] == 1
+    assert sorted(poset.match(event)) == [*range(len(texts))]
+    # The same by way of changes, and by way of a window.
+    changed = poset_of(*(f"price < {key}" for key in range(len(texts))), absent=absent)
+    windowed = poset_of(*(f"price < {key}" for key in range(len(texts))), absent=absent)
+    for key, text in enumerate(texts):
+        changed.change(key, to_subscription(text))
+    windowed.run_window([Replaced(key, to_subscription(t)) for key, t in enumerate(texts)])
+    for each in (changed, windowed):
+        each.relink(10)
+        each.check()
+        assert each.statistics()["nodes"] == 1
+        assert sorted(each.match(event)) == [*range(len(texts))]
 
 
 def test_a_node_that_fails_prunes_what_it_covers() -> None:

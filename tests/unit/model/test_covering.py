@@ -1,9 +1,14 @@
 """Covering: paper 2's table, its mixtures, and the papers' mistakes."""
 
+from typing import Any
+
 import pytest
 
 from predicast import covers
 from predicast.language import parse_where
+from predicast.model import Constraint, Operator
+from predicast.model.domain import _common_prefix, _members, domain_of
+from predicast.model.spans import Span
 
 TRUE_COVERS = [
     # paper 2, table 1
@@ -41,6 +46,9 @@ TRUE_COVERS = [
     ("y = 1", "contains(x, 'abc') AND NOT contains(x, 'b')"),
     ("y = 1", "x IS NULL AND x > 1"),
     ("x LIKE '%'", "x = 'q'"),
+    ("contains(x, 'ab')", "x >= 'ab' AND x < 'ab\U0010ffff'"),
+    ("contains(x, 'ab')", "x >= 'ab\U0010ffffc' AND x < 'ac'"),
+    ("contains(x, '\U0010ffff')", "x >= '\U0010ffffa'"),
 ]  # fmt: skip
 
 FALSE_COVERS = [
@@ -52,6 +60,8 @@ FALSE_COVERS = [
     ("x LIKE 'a%c'", "x LIKE 'a%b'"), ("x LIKE 'a_'", "x LIKE 'a%'"),
     ("contains(x, 'ac')", "x LIKE 'a%c'"),
     ("x IS NULL", "x = 1"), ("x IS NOT NULL", "y = 1"), ("x IS NOT NULL", "x IS NULL"),
+    ("contains(x, 'a\U0010ffff')", "x >= 'a\U0010fffe' AND x < 'b'"),
+    ("contains(x, '\U0010ffffa')", "x >= '\U0010ffffa'"),
     ("FALSE", "x = 1"), ("x > 1", "x > 2 OR y = 1"), ("x RLIKE 'a'", "x RLIKE 'ab'"),
 ]  # fmt: skip
 
@@ -77,3 +87,28 @@ def test_constraints_and_clauses_are_coverable_too() -> None:
     outer, inner = parse_where("x > 1"), parse_where("x > 2 AND y = 1")
     assert covers(outer.clauses[0].constraints[0], inner.clauses[0])
     assert not covers(inner.clauses[0], outer.clauses[0].constraints[0])
+
+
+def test_what_long_strings_share_is_found_in_one_pass() -> None:
+    """The prefixes that a span's strings may share are not tried one by one."""
+    calls = 0
+
+    class Counted(str):
+        __slots__ = ()
+
+        def __getitem__(self, key: Any) -> str:
+            nonlocal calls
+            calls += isinstance(key, slice)
+            return super().__getitem__(key)
+
+    assert _common_prefix(Span(Counted("x" * 2_000), "z", False, True)) == ""
+    assert calls < 5
+
+
+def test_a_large_set_of_long_strings_is_not_listed() -> None:
+    """From s to s + 2,000 zeros there are 2,000 strings, here of 4 million characters and more."""
+    long = "x" * 4_000
+    inner = Constraint("s", Operator.BETWEEN, (long, long + "\0" * 2_000))
+    assert covers(Constraint("s", Operator.CONTAINS, "x"), inner)
+    assert _members(domain_of((inner,), "fails").spans) is None
+    assert not covers(Constraint("s", Operator.MATCHES, "x"), inner)

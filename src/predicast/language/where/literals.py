@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Final
 
 from predicast.errors import InvalidValueError
-from predicast.model.values import INT_MAX, checked
+from predicast.model.values import checked
 
 # An integer of more digits cannot fit in 64 bits; int() itself refuses some thousands of them.
 _MAX_DIGITS: Final = 4000
@@ -41,15 +41,12 @@ _TIMESTAMP: Final = re.compile(
 
 
 def number(text: str) -> int | float:
-    """An unsigned number, its range not yet checked: a minus sign may still come."""
+    """An unsigned number, neither checked nor canonical yet: a minus sign may still come."""
     if text.isdigit():
         if len(text) > _MAX_DIGITS:
             raise InvalidValueError(f"a number of {len(text)} digits is beyond 64 bits")
         return int(text)
-    value = float(text)
-    if value.is_integer() and value <= INT_MAX:
-        return int(value)
-    return value
+    return float(text)
 
 
 def string(text: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 from operator import itemgetter
 from typing import Any, Final, Protocol, TypeAlias
 
@@ -28,7 +29,7 @@ from predicast.model.constraint import (
 )
 from predicast.model.operators import LIKE, RANGE, REGEX, SET
 from predicast.model.outline import Outline, Stated, outlined
-from predicast.model.values import INT_MAX, INT_MIN
+from predicast.model.values import INT_MAX, INT_MIN, canonical_number
 
 Convert: TypeAlias = Callable[[str], Value]
 
@@ -72,25 +73,26 @@ class ConstraintTemplate:
 
 
 def as_number(text: str) -> int | float:
-    """A number literal in range."""
+    """A number literal, in range and canonical."""
     if len(text) < _SURE_DIGITS and text.isdigit():
         return int(text)
-    return _in_range(literals.number(text))
+    return _canonical(literals.number(text))
 
 
 def as_negative(text: str) -> int | float:
-    """A number literal behind a minus sign."""
-    return _in_range(-literals.number(text))
+    """A number literal behind a minus sign, in range and canonical."""
+    return _canonical(-literals.number(text))
 
 
-def _in_range(value: int | float) -> int | float:
-    if INT_MIN <= value <= INT_MAX:
-        return value
+def _canonical(value: int | float) -> int | float:
+    """The number as constraints spell it; only with its sign is it known which spelling that is."""
     if type(value) is int:
+        if INT_MIN <= value <= INT_MAX:
+            return value
         raise InvalidValueError(f"{value} is beyond 64 bits; write {value:.6e} for a float")
-    if value in {float("inf"), float("-inf")}:
+    if not isfinite(value):
         raise InvalidValueError("the number is beyond the range of 64-bit floats")
-    return value
+    return canonical_number(value)
 
 
 def as_string(text: str) -> str:

@@ -41,7 +41,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -165,9 +164,7 @@ class PatternIndex:
             if plan >= 0:
                 plans.append(shape)
             elif plan == ASK:
-                # Finding long pieces is linear, where RE2 may need their length times the word's.
-                asked = partial(_in_order, shape) if shape.exact else tests[number].holds
-                self._asked[number] = asked
+                self._asked[number] = tests[number].holds
             if not shape.choices:
                 self._unfiltered.append(number)
                 continue
@@ -291,29 +288,6 @@ def _plan_of(shape: Shape, next_plan: int) -> int:
     if len(shape.pieces) == 1 and not shape.at_start and not shape.at_end:
         return SURE
     return next_plan
-
-
-def _in_order(shape: Shape, word: str) -> bool:
-    """Whether the pieces of an exact shape occur in order; the kernel's twin for long pieces."""
-    text = word.encode()
-    place, end = 0, len(text)
-    pieces = list(shape.pieces)
-    if shape.at_start:
-        if not text.startswith(pieces[0]):
-            return False
-        place = len(pieces.pop(0))
-    if shape.at_end:
-        if not pieces:  # the same piece is bound at both ends
-            return place == end
-        if not text.endswith(pieces[-1]):
-            return False
-        end -= len(pieces.pop())
-    for piece in pieces:
-        at = text.find(piece, place, end)
-        if at < 0:
-            return False
-        place = at + len(piece)
-    return place <= end
 
 
 def _preference(shapes: Sequence[Shape]) -> Callable[[Choice], tuple[bool, int, int]]:

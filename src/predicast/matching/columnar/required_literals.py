@@ -138,7 +138,8 @@ def _repeats(regex: str, place: int) -> tuple[int, int]:
         counted = _REPEAT.match(regex, place)
         if regex[place] == "{" and counted is None:
             break  # a literal
-        if regex[place] in "*?" or (counted and int(counted[1]) == 0):
+        # Zero however it is written: RE2 takes 00 for a literal, and int() may refuse the digits.
+        if regex[place] in "*?" or (counted and not counted[1].strip("0")):
             least = 0
         place = counted.end() if counted else place + 1
         place += regex.startswith("?", place)  # as few as possible: holds alike
