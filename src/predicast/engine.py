@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from predicast.arrow import TableLike
     from predicast.matching.matcher import Matcher
     from predicast.matching.window import Saved
     from predicast.snapshot import Snapshot
@@ -175,10 +176,11 @@ class Engine:
         with self._lock:
             self._held.add_many(ids, groups)
 
-    def subscribe_arrow(self, table: pa.Table | pa.RecordBatch) -> None:
-        """Add the subscriptions of an Arrow table with one row per constraint: all or none.
+    def subscribe_arrow(self, table: TableLike) -> None:
+        """Add the subscriptions of a table with one row per constraint: all or none.
 
-        ``predicast.language.arrow_form`` lists the columns.
+        The table is in any form that ``match_arrow`` takes; ``predicast.language.arrow_form``
+        lists the columns.
         """
         from predicast.language.arrow_form import alike_from_arrow
 
@@ -315,31 +317,34 @@ class Engine:
 
     def match_arrow(
         self,
-        batch: pa.RecordBatch | pa.Table,
+        batch: TableLike,
         *,
         limit: int | None = None,
         intervals: Mapping[str, tuple[str, str]] | None = None,
     ) -> pa.Table:
         """The matches of a batch of rows, as a table of ``event`` (int64) and ``subscription``.
 
-        ``event`` is the row's position in the batch, ``subscription`` an id (dictionary-encoded
-        string; the dictionary may hold ids that no row uses). Rows ascend by event; the ids of
-        one event stand in no particular order. ``limit`` asks for at most that many matches of
-        each event, whichever. Struct columns become dotted names, nulls are absent. For region
-        events, ``intervals={"x": ("x_min", "x_max")}`` says which two columns hold the ends of an
-        attribute.
+        The batch is a PyArrow table, record batch or reader, a pandas or Polars frame, or whatever
+        else offers ``__arrow_c_stream__`` or ``__arrow_c_array__``. ``event`` is the row's position
+        in it, ``subscription`` an id (dictionary-encoded string; the dictionary may hold ids that
+        no row uses). Rows ascend by event; the ids of one event stand in no particular order.
+        ``limit`` asks for at most that many matches of each event, whichever. Struct columns become
+        dotted names, nulls are absent. For region events, ``intervals={"x": ("x_min", "x_max")}``
+        says which two columns hold the ends of an attribute.
         """
+        from predicast.arrow import as_table
         from predicast.matching.arrow import matches_table
         from predicast.matching.columns import Columns
 
         _check_limit(limit)
+        table = as_table(batch)  # before the lock: a stream may take its time
         with self._lock:
-            columns = Columns.from_arrow(batch, self.attributes(), intervals)
+            columns = Columns.from_arrow(table, self.attributes(), intervals)
             return matches_table(self._matcher.match_columns(columns, limit), self._held.ids)
 
     def count_arrow(
         self,
-        batch: pa.RecordBatch | pa.Table,
+        batch: TableLike,
         *,
         limit: int | None = None,
         intervals: Mapping[str, tuple[str, str]] | None = None,
@@ -351,11 +356,13 @@ class Engine:
         """
         import pyarrow as pa
 
+        from predicast.arrow import as_table
         from predicast.matching.columns import Columns
 
         _check_limit(limit)
+        table = as_table(batch)
         with self._lock:
-            columns = Columns.from_arrow(batch, self.attributes(), intervals)
+            columns = Columns.from_arrow(table, self.attributes(), intervals)
             return pa.array(self._matcher.count_columns(columns, limit), pa.int64())
 
     def explain(self, id: str, event: Event | Mapping[str, Any]) -> Explanation:
