@@ -115,26 +115,24 @@ def _gathered(
     gathered = []
     for piece in pieces:
         values, wrong, why = read(piece.array)
-        if wrong is not None:
-            culprits = wrong if piece.there is None else wrong & piece.there
-            if culprits.any():
-                place = int(culprits.argmax())
-                _refuse(name, piece.first + place, _raw(piece.array[place]), why)
-        gathered.append(values if piece.there is None else values[piece.there])
-    return _one(gathered), _rows(pieces)
+        if wrong is not None and wrong.any():
+            position = int(wrong.argmax())
+            _refuse(name, piece.row(position), _raw(piece.array[position]), why)
+        gathered.append(values)
+    return _frozen(_one(gathered)), _rows(pieces)
+
+
+def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Read-only, as what NumPy borrows from Arrow is: kernels are compiled for either apart."""
+    values.flags.writeable = False
+    return values
 
 
 def _rows(pieces: list[Piece]) -> Rows | None:
     """The rows in which there is a value; ``None``: in all."""
-    if all(piece.there is None for piece in pieces):
+    if all(piece.places is None for piece in pieces):
         return None
-    return _one(
-        [
-            piece.first
-            + (np.arange(len(piece.array)) if piece.there is None else np.flatnonzero(piece.there))
-            for piece in pieces
-        ]
-    )
+    return _one([piece.rows() for piece in pieces])
 
 
 def _one(arrays: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -156,43 +154,29 @@ def _refuse(name: str, row: int, value: Any, why: str) -> NoReturn:
 
 def _decimal_parts(name: str, pieces: list[Piece]) -> list[Part]:
     """Decimals that are 64-bit integers, and those that are floats, exactly."""
-    read = [decimals(piece.array) for piece in pieces]
-    for piece, (_, whole, real) in zip(pieces, read, strict=True):
-        there = piece.there
-        inexact = ~(whole | real) if there is None else there & ~(whole | real)
-        if inexact.any():
-            place = int(inexact.argmax())
-            why = "is neither a 64-bit integer nor exact as a float; cast it to double to round it"
-            _refuse(name, piece.first + place, piece.array[place].as_py(), why)
-    numbers = _one([each for each, _, _ in read])
-    parts: list[Part] = []
-    there = _there(pieces, len(numbers))
-    for which, part, dtype in (
-        (_one([whole for _, whole, _ in read]), Integers, np.int64),
-        (_one([real for _, _, real in read]), Floats, np.float64),
-    ):
-        rows = np.flatnonzero(which & there)
-        if len(rows):
-            all_rows = len(rows) == len(numbers)
-            parts.append(part(numbers[rows].astype(dtype), None if all_rows else rows))
-    return parts
-
-
-def _there(pieces: list[Piece], length: int) -> Mask:
-    there = np.ones(length, bool)
+    gathered = []
     for piece in pieces:
-        if piece.there is not None:
-            there[piece.first : piece.first + len(piece.array)] = piece.there
-    return there
+        numbers, whole, real = decimals(piece.array)
+        inexact = ~(whole | real)
+        if inexact.any():
+            position = int(inexact.argmax())
+            why = "is neither a 64-bit integer nor exact as a float; cast it to double to round it"
+            _refuse(name, piece.row(position), piece.array[position].as_py(), why)
+        gathered.append((numbers, whole, real))
+    numbers, whole, real = (_one(list(each)) for each in zip(*gathered, strict=True))
+    rows = _one([piece.rows() for piece in pieces])
+    parts: list[Part] = []
+    if whole.any():
+        parts.append(Integers(_frozen(numbers[whole].astype(np.int64)), rows[whole]))
+    if real.any():
+        parts.append(Floats(_frozen(numbers[real].astype(np.float64)), rows[real]))
+    return parts
 
 
 def _strings(name: str, pieces: list[Piece]) -> Strings:
     """Strings by rank among those that occur."""
     coded = [coded_text(piece.array) for piece in pieces]
-    codes = [
-        each if piece.there is None else each[piece.there]
-        for piece, (each, _) in zip(pieces, coded, strict=True)
-    ]
+    codes = [each for each, _ in coded]
     words = coded[0][1]
     if len(pieces) > 1:
         # Large offsets, since together the words of the chunks may be too much for small ones.

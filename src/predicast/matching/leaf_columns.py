@@ -22,11 +22,20 @@ _Mask = npt.NDArray[np.bool_]
 
 
 class Piece(NamedTuple):
-    """A chunk of a column: plain values, the first row, and where there are any."""
+    """What a chunk of a column holds: plain values, none of them null, and where they stand."""
 
     array: pa.Array
-    first: int
-    there: _Mask | None  # None: in every row
+    first: int  # the row of the table at which the chunk begins
+    places: npt.NDArray[np.int64] | None  # in the chunk; None: everywhere
+
+    def row(self, position: int) -> int:
+        """The row of the table in which one of the values stands."""
+        return self.first + (position if self.places is None else int(self.places[position]))
+
+    def rows(self) -> npt.NDArray[np.int64]:
+        """The rows of the table in which they all stand."""
+        places = np.arange(len(self.array)) if self.places is None else self.places
+        return places + self.first if self.first else places
 
 
 class Leaf(NamedTuple):
@@ -43,17 +52,17 @@ class Leaf(NamedTuple):
         first = 0
         for chunk in column.chunks or [pa.nulls(0, plain_type(column.type))]:
             try:
-                array, there = self._descend(chunk)
+                array, places = self._descend(chunk)
             except pa.ArrowException as error:
                 raise UnsupportedColumnError(
                     f"column {self.name!r} cannot be read from row {first} on: {error}",
                     column=self.name,
                     type=str(column.type),
                 ) from error
-            yield Piece(array, first, there)
+            yield Piece(array, first, places)
             first += len(chunk)
 
-    def _descend(self, chunk: pa.Array) -> tuple[pa.Array, _Mask | None]:
+    def _descend(self, chunk: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int64] | None]:
         # Not by struct_field or flatten: they forget the struct's nulls where a field has runs.
         array = plain(chunk)
         there = _valid(array)
@@ -61,7 +70,10 @@ class Leaf(NamedTuple):
             array = plain(array.field(place))
             inside = _valid(array)
             there = inside if there is None else there if inside is None else there & inside
-        return array, there
+        if there is None:
+            return array, None
+        held = array.filter(pa.array(there)) if self.path else array.drop_null()
+        return held, np.flatnonzero(there)
 
 
 def find_leaves(schema: pa.Schema, wanted: Collection[str] | None = None) -> dict[str, Leaf]:
