@@ -14,6 +14,7 @@ import pytest
 
 from predicast import Engine
 from predicast.errors import (
+    ColumnClashError,
     InvalidConstraintError,
     InvalidEventError,
     InvalidIntervalError,
@@ -333,6 +334,14 @@ def test_columns_that_constraints_cannot_have(name: str, column: pa.Array) -> No
     with pytest.raises(UnsupportedColumnError, match=f"'{name}'") as caught:
         Engine().subscribe_arrow(table)
     assert caught.value.column == name
+
+
+def test_two_columns_of_one_name_are_refused_if_they_matter() -> None:
+    table = pa.Table.from_pylist([{"id": "a", "clause": 0}], SCHEMA)
+    twice = table.append_column("note", pa.nulls(1)).append_column("note", pa.nulls(1))
+    Engine().subscribe_arrow(twice)
+    with pytest.raises(ColumnClashError, match="two columns are named 'clause'"):
+        Engine().subscribe_arrow(table.append_column("clause", table["clause"]))
 
 
 def test_an_error_travels_with_its_row() -> None:

@@ -39,7 +39,7 @@ import numpy as np
 import pyarrow as pa
 
 from predicast.arrow import TableLike, as_table
-from predicast.errors import UnknownColumnError, suggest
+from predicast.errors import ColumnClashError, UnknownColumnError, suggest
 from predicast.language.arrow_columns import (
     TYPES,
     WIDTH,
@@ -86,7 +86,11 @@ def alike_from_arrow(given: TableLike) -> Reading:
             raise UnknownColumnError(
                 f"the table lacks the column {column!r}{hint}", column=column, suggestion=close
             )
-    table = table.select([*_REQUIRED, *(c for c in VALUES[4:] if c in table.column_names)])
+    wanted = [*_REQUIRED, *(c for c in VALUES[4:] if c in table.column_names)]
+    for column in wanted:
+        if table.column_names.count(column) > 1:
+            raise ColumnClashError(f"two columns are named {column!r}", column=column)
+    table = table.select(wanted)
     rows = ColumnRows.read(table)
     if not rows.length:
         return Reading(pa.array([], pa.string()), [])
