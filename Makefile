@@ -9,6 +9,8 @@
 PYTHON ?=
 # What `make bench` measures: the arguments of `python -m bench`.
 BENCH ?= language
+# For how long `make fuzz-arrow` runs, twice: as shipped, and with every index of a kernel checked.
+SECONDS ?= 300
 
 BIN := .venv/bin
 
@@ -85,6 +87,12 @@ format: $(installed) ## Format the code and repair what ruff can
 .PHONY: fuzz
 fuzz: $(installed) ## Run the quick tests with many more generated examples
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest --ignore=tests/spark --timeout=0
+
+.PHONY: fuzz-arrow
+fuzz-arrow: $(installed) ## Match Arrow tables of every layout for SECONDS, with and without bounds checked
+	$(BIN)/python -m tests.properties.fuzz_arrow --seconds $(SECONDS)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.numba_cache/bounds-checked \
+	    $(BIN)/python -m tests.properties.fuzz_arrow --seconds $(SECONDS)
 
 .PHONY: bench
 bench: $(installed) ## Run a benchmark: make bench BENCH=language

@@ -19,8 +19,8 @@ from predicast.templates import Template
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
 
+    from predicast.arrow import TableLike
     from predicast.model.alike import Alike
 
 Records: TypeAlias = (
@@ -139,7 +139,7 @@ def bulk_of(operations: Iterable[Subscribe]) -> Bulk:
     return Bulk(ids, gathering.groups(), owners, templates, sources)
 
 
-def bulk_from_arrow(table: pa.Table | pa.RecordBatch, owner: str | None) -> Bulk:
+def bulk_from_arrow(table: TableLike, owner: str | None) -> Bulk:
     """The subscriptions of a table of constraints (``predicast.language.arrow_form``)."""
     from predicast.language.arrow_form import alike_from_arrow
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from predicast.arrow import TableLike
     from predicast.bulk import Records
     from predicast.holdings import Holdings
     from predicast.snapshot import Snapshot
@@ -214,12 +215,11 @@ class Engine:
         with self._lock:
             run_together(self._whole(), reads, [], "raise")
 
-    def subscribe_arrow(
-        self, table: pa.Table | pa.RecordBatch, *, owner: str | None = None
-    ) -> None:
-        """Add the subscriptions of an Arrow table with one row per constraint: all or none.
+    def subscribe_arrow(self, table: TableLike, *, owner: str | None = None) -> None:
+        """Add the subscriptions of a table with one row per constraint: all or none.
 
-        ``predicast.language.arrow_form`` lists the columns. All are this owner's, if one is given.
+        The table is in any form that ``match_arrow`` takes; ``predicast.language.arrow_form``
+        lists the columns. All are this owner's, if one is given.
         """
         from predicast.bulk import bulk_from_arrow
 
@@ -308,33 +308,36 @@ class Engine:
 
     def match_arrow(
         self,
-        batch: pa.RecordBatch | pa.Table,
+        batch: TableLike,
         *,
         limit: int | None = None,
         intervals: Mapping[str, tuple[str, str]] | None = None,
     ) -> pa.Table:
         """The matches of a batch of rows, as a table of ``event`` (int64) and ``subscription``.
 
-        ``event`` is the row's position in the batch, ``subscription`` an id (dictionary-encoded
-        string; the dictionary may hold ids that no row uses). Rows ascend by event; the ids of
-        one event stand in no particular order. ``limit`` asks for at most that many matches of
-        each event, whichever. Struct columns become dotted names, nulls are absent. For region
-        events, ``intervals={"x": ("x_min", "x_max")}`` says which two columns hold the ends of an
-        attribute.
+        The batch is a PyArrow table, record batch or reader, a pandas or Polars frame, or whatever
+        else offers ``__arrow_c_stream__`` or ``__arrow_c_array__``. ``event`` is the row's position
+        in it, ``subscription`` an id (dictionary-encoded string; the dictionary may hold ids that
+        no row uses). Rows ascend by event; the ids of one event stand in no particular order.
+        ``limit`` asks for at most that many matches of each event, whichever. Struct columns become
+        dotted names, nulls are absent. For region events, ``intervals={"x": ("x_min", "x_max")}``
+        says which two columns hold the ends of an attribute.
         """
+        from predicast.arrow import as_table
         from predicast.matching.arrow import matches_table
         from predicast.matching.columns import Columns
 
         most = _checked_limit(limit)
+        table = as_table(batch)  # before the lock: a stream may take its time
         with self._lock:
             held = self._whole()
-            columns = Columns.from_arrow(batch, held.statements.attributes(), intervals)
+            columns = Columns.from_arrow(table, held.statements.attributes(), intervals)
             pairs = held.ask(lambda matcher: matcher.match_columns(columns, most))
             return matches_table(pairs, held.ids)
 
     def count_arrow(
         self,
-        batch: pa.RecordBatch | pa.Table,
+        batch: TableLike,
         *,
         limit: int | None = None,
         intervals: Mapping[str, tuple[str, str]] | None = None,
@@ -346,12 +349,14 @@ class Engine:
         """
         import pyarrow as pa
 
+        from predicast.arrow import as_table
         from predicast.matching.columns import Columns
 
         most = _checked_limit(limit)
+        table = as_table(batch)
         with self._lock:
             held = self._whole()
-            columns = Columns.from_arrow(batch, held.statements.attributes(), intervals)
+            columns = Columns.from_arrow(table, held.statements.attributes(), intervals)
             counts = held.ask(lambda matcher: matcher.count_columns(columns, most))
             return pa.array(counts, pa.int64())
 

@@ -4,10 +4,10 @@
 
     PredicastError
     ├── ModelError (also a ValueError) event
-    │   ├── InvalidValueError          attribute, value
-    │   ├── InvalidIntervalError       attribute
+    │   ├── InvalidValueError          attribute, value, row
+    │   ├── InvalidIntervalError       attribute, row
     │   ├── InvalidEventError          attribute
-    │   └── InvalidConstraintError     attribute, operator
+    │   └── InvalidConstraintError     attribute, operator, row
     ├── LanguageError (also a ValueError)
     │   ├── ParseError                 text, line, column, hint
     │   │   ├── ParameterError
@@ -30,7 +30,8 @@
     │   ├── DuplicateIdError           id
     │   ├── UnknownIdError             id, suggestion (also a KeyError)
     │   ├── UnknownMatcherError        name, suggestion
-    │   └── UnsupportedByMatcherError  matcher, constraint
+    │   ├── UnsupportedByMatcherError  matcher, constraint
+    │   └── UnsupportedTableError      type
     ├── SnapshotError                  path
     │   ├── DamagedSnapshotError
     │   ├── SnapshotNotSavedError      errno (also an OSError)
@@ -46,9 +47,9 @@
     └── InputFileError                 path, line
 
 A message says what was wrong, where, and what would be right. The same facts are fields, so that
-a program need not read prose; a field that does not apply is ``None``. A call that raises one of
-these has changed nothing. What is raised in a Spark worker reaches the driver as text in Spark's
-own ``PythonException``.
+a program need not read prose; a field that does not apply is ``None``. Rows of tables count from 0.
+A call that raises one of these has changed nothing. What is raised in a Spark worker reaches the
+driver as text in Spark's own ``PythonException``.
 """
 
 from __future__ import annotations
@@ -101,6 +102,7 @@ __all__ = [
     "UnsupportedByMatcherError",
     "UnsupportedColumnError",
     "UnsupportedSyntaxError",
+    "UnsupportedTableError",
     "WindowTooLargeError",
     "WorkerPythonError",
     "suggest",
@@ -175,12 +177,14 @@ class InvalidValueError(ModelError):
 
     attribute: str | None
     value: Any
+    row: int | None
 
 
 class InvalidIntervalError(ModelError):
     """An interval that is empty or whose ends cannot be compared."""
 
     attribute: str | None
+    row: int | None
 
 
 class InvalidEventError(ModelError):
@@ -194,6 +198,7 @@ class InvalidConstraintError(ModelError):
 
     attribute: str | None
     operator: str | None
+    row: int | None
 
 
 class LanguageError(PredicastError, ValueError):
@@ -324,6 +329,12 @@ class UnsupportedByMatcherError(EngineError, ValueError):
 
     matcher: str | None
     constraint: str | None
+
+
+class UnsupportedTableError(EngineError, TypeError):
+    """An argument that is no table, or one that Arrow cannot read."""
+
+    type: str | None
 
 
 class SnapshotError(PredicastError):

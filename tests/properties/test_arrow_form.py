@@ -14,6 +14,7 @@ from predicast.language.arrow_form import SCHEMA, alike_from_arrow
 from predicast.model import Operator, Subscription
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX
 from predicast.testing.strategies import floats, integers, regexes, strings, timestamps
+from tests.properties.arrow_tables import Plain, in_layouts
 from tests.properties.arrow_twin import subscriptions_from_arrow
 
 WORDS = [operator.value for operator in Operator if operator not in RANGE]
@@ -132,19 +133,19 @@ def test_the_same_error_for_the_same_row(
 
 
 @given(st.lists(good_rows(), min_size=1, max_size=10), st.data())
-def test_columns_of_other_types(rows: list[dict[str, Any]], data: st.DataObject) -> None:
+def test_columns_of_other_types_and_layouts(
+    rows: list[dict[str, Any]], data: st.DataObject
+) -> None:
     table = table_of(rows)
     right = outcome(subscriptions_from_arrow, table)
-    text = st.sampled_from(
-        [pa.large_string(), pa.dictionary(pa.int8(), pa.string()), pa.string_view()]
-    )
-    for name in ("id", "attribute", "operator", "string_value"):
-        column = table.column(name).cast(data.draw(text))
+    text = st.sampled_from([pa.string(), pa.large_string(), pa.string_view()])
+    types = {"clause": st.sampled_from([pa.int8(), pa.int64()])}
+    for name in table.column_names:
+        kind = data.draw(text if table[name].type == pa.string() else types.get(name, st.none()))
+        plain = Plain(kind or table[name].type, st.none(), lambda raw: raw)
+        column = data.draw(in_layouts(plain, table[name].to_pylist()))
         table = table.set_column(table.column_names.index(name), name, column)
-    place = table.column_names.index("clause")
-    table = table.set_column(place, "clause", table.column("clause").cast(pa.int64()))
-    pieces = [table.slice(0, len(rows) // 2), table.slice(len(rows) // 2)]
-    assert outcome(read, pa.concat_tables(pieces)) == right
+    assert outcome(read, table) == right
 
 
 def test_a_large_table_scattered_and_in_order() -> None:

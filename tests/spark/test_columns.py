@@ -204,5 +204,7 @@ def test_a_value_that_is_not_finite_fails_the_job_with_its_name(
 ) -> None:
     events = spark.sql(f"SELECT CAST('{value}' AS DOUBLE) AS price, 1 AS size")
     assert ps.match(events, {"a": "size = 1"}).count() == 1
-    with pytest.raises(PythonException, match=r"InvalidValueError: attribute 'price': (nan|inf)"):
+    with pytest.raises(
+        PythonException, match=r"InvalidValueError: attribute 'price', row \d+: (nan|inf)"
+    ):
         ps.match(events, {"a": "price < 10"}).collect()

@@ -18,6 +18,7 @@ SOURCE = Path(predicast.__file__).parent
 LAYERS = [
     "errors bounded_cache",
     "model",
+    "arrow",
     "language matching graph",
     "engine",
     "routing",

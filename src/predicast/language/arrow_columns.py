@@ -7,8 +7,8 @@
     'price'    '<'       null       11.0               0          2         INTEGER   11
     'hot'      '='       null       2.5                1          0         FLOAT     (floats) 2.5
 
-A column of values is taken for what its Arrow type says, whatever its name. A type that has no
-counterpart here makes ``ColumnRows.read`` give up, and the table is read row by row.
+A column of values is taken for what its Arrow type says, whatever its name and layout; a type that
+no constraint takes is refused.
 
 Every check of a single row is a look into a table of what each operator takes. The rows that fail
 it, and those with a pattern, are *suspects*: they are read by ``arrow_rows``, in order, which
@@ -18,18 +18,31 @@ raises for the first that is wrong.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predicast.errors import InvalidConstraintError
+from predicast.arrow import (
+    Read,
+    booleans,
+    coded_text,
+    decimals,
+    floats,
+    instants,
+    integers,
+    is_decimal,
+    is_text,
+    numpy_of,
+    plain,
+    plain_type,
+    texts,
+)
+from predicast.errors import InvalidConstraintError, UnsupportedColumnError
 from predicast.language.arrow_rows import OPERATORS, VALUES, read_row
 from predicast.model.operators import LIKE, PRESENCE, REGEX, SET, Operator
 from predicast.model.outline import KINDS, OperandType
-from predicast.model.values import microseconds
 
 NOTHING: Final = 0  # the code of the type of a row without a value
 TYPES: Final = (
@@ -49,9 +62,6 @@ WIDTH: Final = 8  # codes of types, and room for them in a packed number
 WORDS: Final = tuple(OPERATORS.values())  # an operator's code is its position
 _NO_OPERATOR: Final = len(WORDS)
 
-_FIRST: Final = microseconds(datetime.min.replace(tzinfo=UTC))
-_LAST: Final = microseconds(datetime.max.replace(tzinfo=UTC))
-_PER_SECOND: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _SUSPECTS: Final = 4_096  # suspects looked at in one go
 
 Mask = np.ndarray
@@ -93,22 +103,26 @@ class ColumnRows:
         self.objects = np.zeros(0, object)
 
     @classmethod
-    def read(cls, table: pa.Table) -> ColumnRows | None:
-        """The rows of a table, checked; ``None`` if it has columns of unusual types."""
-        columns = {name: one_array(table.column(name)) for name in table.column_names}
-        text = (columns[name] for name in ("id", "attribute", "operator"))
-        if not all(_is_text(each.type) for each in text):
-            return None
-        if not pa.types.is_integer(columns["clause"].type):
-            return None
+    def read(cls, table: pa.Table) -> ColumnRows:
+        """The rows of a table, checked."""
+        columns = {name: _one_array(name, table.column(name)) for name in table.column_names}
+        for name in ("id", "attribute", "operator"):
+            _require(name, columns[name], is_text(columns[name].type), "strings")
+        _require(
+            "clause", columns["clause"], pa.types.is_integer(columns["clause"].type), "integers"
+        )
         rows = cls(pa.table(columns))
         for name in VALUES:
-            if name in columns and not rows._add_values(columns[name]):
-                return None
+            if name in columns:
+                rows._add_values(name, columns[name])
         rows.ids = columns["id"]
+        try:
+            rows.ids.validate(full=True)
+        except pa.ArrowInvalid:
+            rows._texts(rows.ids)  # which finds the row
         rows.clauses = columns["clause"]
-        rows.attributes, rows.names = codes_of(columns["attribute"])
-        codes, words = codes_of(columns["operator"])
+        rows.attributes, rows.names = rows._texts(columns["attribute"])
+        codes, words = rows._texts(columns["operator"])
         known = {word: code for code, word in enumerate(OPERATORS)}
         by_code = [known.get(word, _NO_OPERATOR) for word in words]
         rows.operators = np.array([*by_code, _NO_OPERATOR], np.int8)[codes]  # -1 is null
@@ -146,31 +160,45 @@ class ColumnRows:
 
     # Values.
 
-    def _add_values(self, array: pa.Array) -> bool:
-        """Take in one column of values; whether its type is a usual one."""
+    def _add_values(self, name: str, array: pa.Array) -> None:
+        """Take in one column of values."""
         kind = array.type
         if array.null_count == len(array):
-            return True
-        valid = None if array.null_count == 0 else _to_numpy(array.is_valid())
+            return
+        valid = None if array.null_count == 0 else numpy_of(array.is_valid())
         if pa.types.is_integer(kind):
-            self._add_integers(array, valid)
+            self._add_integers(integers(array), valid)
         elif pa.types.is_floating(kind):
-            self._add_floats(array, valid)
+            self._add_floats(floats(array), valid)
+        elif is_decimal(kind):
+            self._add_decimals(array, valid)
         elif pa.types.is_boolean(kind):
-            self.booleans = _merged(self.booleans, _filled(array, False), valid)
+            self.booleans = _merged(self.booleans, booleans(array).values, valid)
             self._mark(BOOLEAN, valid)
-        elif pa.types.is_timestamp(kind):
-            self._add_timestamps(array, valid)
-        elif _is_text(kind):
-            codes, words = codes_of(array)
+        elif pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            read = instants(array)
+            self._mark(TIMESTAMP, valid, read.wrong)
+            self.timestamps = _merged(self.timestamps, read.values, valid)
+        else:
+            _require(name, array, is_text(kind), "integers, floats, strings, booleans, timestamps")
+            codes, words = self._texts(array)
             strings = np.array([*words, None], object)[codes]
             self.strings = _merged(self.strings, strings, valid)
             self._mark(STRING, valid)
-        else:
-            return False
-        return True
 
-    def _mark(self, code: int, rows: Mask | None) -> None:
+    def _texts(self, array: pa.Array) -> tuple[np.ndarray, list[str]]:
+        """Texts as positions in a list of different ones; -1 is null."""
+        if pa.types.is_null(array.type):
+            return np.full(len(array), -1, np.int32), []
+        codes, words = coded_text(array)
+        found, wrong = texts(words)
+        if wrong:
+            rows = np.flatnonzero(np.isin(codes, wrong))
+            if len(rows):
+                self._dictionary(int(rows[0]))  # which finds the words for it
+        return codes, found
+
+    def _mark(self, code: int, rows: Mask | None, wrong: Mask | None = None) -> None:
         """Note the type of some rows, or of all; a row that has one already has one too many."""
         if rows is None:
             several = self.types != NOTHING
@@ -180,41 +208,37 @@ class ColumnRows:
             self.types[rows] = code
         if several.any():
             self.types[several] = _WRONG
+        if wrong is not None:
+            self.types[wrong] = _WRONG
 
-    def _add_integers(self, array: pa.Array, valid: Mask | None) -> None:
-        integers = _filled(array, 0)
-        self._mark(INTEGER, valid)
-        if integers.dtype == np.uint64:
-            self.types[integers > np.uint64(np.iinfo(np.int64).max)] = _WRONG
-        self.integers = _merged(self.integers, integers.astype(np.int64, copy=False), valid)
+    def _add_integers(self, read: Read, valid: Mask | None) -> None:
+        self._mark(INTEGER, valid, read.wrong)
+        self.integers = _merged(self.integers, read.values, valid)
 
-    def _add_floats(self, array: pa.Array, valid: Mask | None) -> None:
+    def _add_floats(self, read: Read, valid: Mask | None) -> None:
         """Floats that are integers become integers, as they do in every constraint."""
-        floats = _filled(array.cast(pa.float64()), 0.5)
-        whole = (floats == np.floor(floats)) & (floats >= -(2.0**63)) & (floats < 2.0**63)
-        infinite = ~np.isfinite(floats)
-        self._mark(FLOAT, valid)
-        self.floats = _merged(self.floats, floats, valid)
-        single = self.types == FLOAT
-        self.types[single & whole] = INTEGER
-        self.types[single & infinite] = _WRONG
+        values = read.values
+        whole = (values == np.floor(values)) & (values >= -(2.0**63)) & (values < 2.0**63)
+        if valid is not None:
+            whole &= valid
+        self._mark(FLOAT, valid, read.wrong)
+        self.floats = _merged(self.floats, values, valid)
+        self.types[(self.types == FLOAT) & whole] = INTEGER
         if whole.any():
-            integers = np.where(whole, floats, 0).astype(np.int64)
-            self.integers = _merged(self.integers, integers, whole)
+            numbers = np.where(whole, values, 0).astype(np.int64)
+            self.integers = _merged(self.integers, numbers, whole)
 
-    def _add_timestamps(self, array: pa.Array, valid: Mask | None) -> None:
-        counts = _filled(array.view(pa.timestamp(array.type.unit)).cast(pa.int64()), 0)
-        per_second = _PER_SECOND[array.type.unit]
-        if per_second > 1_000_000:
-            instants = counts // 1_000
-            wrong = instants * 1_000 != counts
-        else:
-            scale = 1_000_000 // per_second
-            wrong = (counts < _FIRST // scale) | (counts > _LAST // scale)
-            instants = np.where(wrong, 0, counts) * scale
-        self._mark(TIMESTAMP, valid)
-        self.types[wrong] = _WRONG
-        self.timestamps = _merged(self.timestamps, instants, valid)
+    def _add_decimals(self, array: pa.Array, valid: Mask | None) -> None:
+        """Decimals become the integer or the float that they equal, if there is one."""
+        numbers, whole, real = decimals(array)
+        for here, dtype, add in (
+            (whole, np.int64, self._add_integers),
+            (real, np.float64, self._add_floats),
+        ):
+            if here.any():
+                add(Read(np.where(here, numbers, 0).astype(dtype)), here)
+        inexact = ~(whole | real)
+        self._mark(_WRONG, inexact if valid is None else inexact & valid)
 
     # Checks.
 
@@ -227,7 +251,7 @@ class ColumnRows:
         suspect &= ~self.bare
         for array in (self.ids, self.clauses):
             if array.null_count:
-                suspect |= _to_numpy(array.is_null())
+                suspect |= numpy_of(array.is_null())
         rows = np.flatnonzero(suspect)
         for start in range(0, len(rows), _SUSPECTS):
             some = rows[start : start + _SUSPECTS]
@@ -238,52 +262,47 @@ class ColumnRows:
         taken = self.table.take(pa.array(rows))
         try:
             return taken.to_pylist()  # type: ignore[no-any-return]
-        except (ValueError, OverflowError):  # a timestamp that Python cannot hold is among them
+        except (ValueError, OverflowError):  # Python cannot hold one of them
             return [self._dictionary(row) for row in rows.tolist()]
 
     def _dictionary(self, row: int) -> dict[str, Any]:
-        try:
-            return self.table.slice(row, 1).to_pylist()[0]  # type: ignore[no-any-return]
-        except (ValueError, OverflowError) as error:
-            raise InvalidConstraintError(
-                f"row {row}: a timestamp lies in the years 1 to 9999 and counts microseconds: "
-                f"{error}"
-            ) from error
+        found = {}
+        for name in self.table.column_names:
+            try:
+                found[name] = self.table.column(name)[row].as_py()
+            except (ValueError, OverflowError) as error:
+                raise InvalidConstraintError(
+                    f"row {row}: {name} cannot be read; strings are UTF-8, timestamps lie in the "
+                    f"years 1 to 9999 and count microseconds: {error}",
+                    row=row,
+                ) from error
+        return found
 
 
-def one_array(column: pa.ChunkedArray) -> pa.Array:
-    """The column in one piece, with offsets that can count its bytes."""
-    kind = column.type
-    too_large = pa.types.is_string(kind) and column.nbytes > np.iinfo(np.int32).max
-    if too_large or kind == pa.string_view():
-        column = column.cast(pa.large_string())
-    if pa.types.is_dictionary(kind):
-        column = column.unify_dictionaries()
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+def _one_array(name: str, column: pa.ChunkedArray) -> pa.Array:
+    """The column in one piece, plain, with offsets that can count its bytes."""
+    kind = plain_type(column.type)
+    try:
+        chunks = [plain(chunk) for chunk in column.chunks] or [pa.nulls(0, kind)]
+        if pa.types.is_string(kind) and column.nbytes > np.iinfo(np.int32).max:
+            chunks = [chunk.cast(pa.large_string()) for chunk in chunks]
+        if pa.types.is_dictionary(chunks[0].type):
+            chunks = pa.chunked_array(chunks).unify_dictionaries().chunks
+        return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+    except pa.ArrowException as error:
+        raise UnsupportedColumnError(
+            f"the column {name!r} cannot be read: {error}", column=name, type=str(column.type)
+        ) from error
 
 
-def codes_of(array: pa.Array) -> tuple[np.ndarray, list[str]]:
-    """Texts as positions in a list of distinct ones; -1 is null."""
-    if pa.types.is_null(array.type):
-        return np.full(len(array), -1, np.int32), []
-    if pa.types.is_dictionary(array.type):
-        words = array.dictionary
-        if words.null_count or len(words.unique()) < len(words):
-            array = array.cast(words.type)
-    encoded = array.dictionary_encode()
-    indices = encoded.indices
-    if indices.null_count:
-        indices = indices.cast(pa.int32()).fill_null(-1)
-    return _to_numpy(indices), encoded.dictionary.to_pylist()
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_null)
-    return any(test(kind) for test in tests)
+def _require(name: str, array: pa.Array, is_right: bool, held: str) -> None:
+    """Refuse a column of a type that it cannot have; nulls may be of any."""
+    if not is_right and not pa.types.is_null(array.type):
+        raise UnsupportedColumnError(
+            f"the column {name!r} is of type {array.type}; it holds {held}",
+            column=name,
+            type=str(array.type),
+        )
 
 
 def _merged(before: np.ndarray, values: np.ndarray, rows: Mask | None) -> np.ndarray:
@@ -293,20 +312,11 @@ def _merged(before: np.ndarray, values: np.ndarray, rows: Mask | None) -> np.nda
     return np.where(rows, values, before)
 
 
-def _filled(array: pa.Array, value: Any) -> np.ndarray:
-    return _to_numpy(array.fill_null(value) if array.null_count else array)
-
-
-def _to_numpy(array: pa.Array) -> np.ndarray:
-    found: np.ndarray = array.to_numpy(zero_copy_only=False)
-    return found
-
-
 def differs_from_previous(array: pa.Array) -> Mask:
     """For each row: whether its text is another than that of the row before; the first is."""
     if pa.types.is_dictionary(array.type):
-        codes, _ = codes_of(array)
+        codes, _ = coded_text(array)
         changed = codes[1:] != codes[:-1]
     else:
-        changed = _to_numpy(pc.not_equal(array.slice(1), array.slice(0, len(array) - 1)))
+        changed = numpy_of(pc.not_equal(array.slice(1), array.slice(0, len(array) - 1)))
     return np.concatenate(([True], changed))

@@ -38,7 +38,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from predicast.errors import UnknownColumnError, suggest
+from predicast.arrow import TableLike, as_table
+from predicast.errors import ColumnClashError, UnknownColumnError, suggest
 from predicast.language.arrow_columns import (
     TYPES,
     WIDTH,
@@ -75,8 +76,9 @@ class Reading(NamedTuple):
     groups: list[tuple[np.ndarray, Alike]]
 
 
-def alike_from_arrow(table: pa.Table | pa.RecordBatch) -> Reading:
+def alike_from_arrow(given: TableLike) -> Reading:
     """The subscriptions of a table, by outline."""
+    table = as_table(given)
     for column in _REQUIRED:
         if column not in table.column_names:
             close = suggest(column, table.column_names)
@@ -84,13 +86,12 @@ def alike_from_arrow(table: pa.Table | pa.RecordBatch) -> Reading:
             raise UnknownColumnError(
                 f"the table lacks the column {column!r}{hint}", column=column, suggestion=close
             )
-    if isinstance(table, pa.RecordBatch):
-        table = pa.Table.from_batches([table])
-    table = table.select([*_REQUIRED, *(c for c in VALUES[4:] if c in table.column_names)])
+    wanted = [*_REQUIRED, *(c for c in VALUES[4:] if c in table.column_names)]
+    for column in wanted:
+        if table.column_names.count(column) > 1:
+            raise ColumnClashError(f"two columns are named {column!r}", column=column)
+    table = table.select(wanted)
     rows = ColumnRows.read(table)
-    if rows is None:
-        found = read_rows(table, range(table.num_rows))
-        return Reading(pa.array(list(found), pa.string()), grouped(enumerate(found.values())))
     if not rows.length:
         return Reading(pa.array([], pa.string()), [])
     return _by_outline(rows)

@@ -8,10 +8,12 @@ a row is also said here, so that there is one place that knows.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
+from predicast.arrow import exact_number
 from predicast.errors import InvalidConstraintError, ModelError, suggest
 from predicast.model import Clause, Constraint, Operator, Subscription
 from predicast.model.operators import PRESENCE, RANGE, SET
@@ -50,7 +52,7 @@ def read_rows(rows: pa.Table, numbers: Iterable[int]) -> dict[str, Subscription]
 def read_row(row: dict[str, Any], number: int) -> Constraint | None:
     """The constraint of one row, or none for a clause that has none; a set of one member."""
     if not isinstance(row["id"], str) or not isinstance(row["clause"], int):
-        raise InvalidConstraintError(f"row {number}: id and clause must be given")
+        raise InvalidConstraintError(f"row {number}: id and clause must be given", row=number)
     if row["attribute"] is None and row["operator"] is None:
         return None
     operator = _operator(row["operator"], number)
@@ -59,7 +61,10 @@ def read_row(row: dict[str, Any], number: int) -> Constraint | None:
         return Constraint(row["attribute"], operator, (value,) if operator in SET else value)
     except ModelError as error:
         raise InvalidConstraintError(
-            f"row {number}: {error.message}", attribute=row["attribute"], operator=operator.value
+            f"row {number}: {error.message}",
+            attribute=row["attribute"],
+            operator=operator.value,
+            row=number,
         ) from error
 
 
@@ -68,7 +73,7 @@ def _operator(name: Any, row: int) -> Operator:
     if operator is None:
         close = suggest(str(name), OPERATORS)
         hint = f"did you mean {close!r}?" if close else f"known: {', '.join(OPERATORS)}"
-        raise InvalidConstraintError(f"row {row}: there is no operator {name!r}; {hint}")
+        raise InvalidConstraintError(f"row {row}: there is no operator {name!r}; {hint}", row=row)
     return operator
 
 
@@ -80,5 +85,12 @@ def _value(row: dict[str, Any], operator: Operator, number: int) -> Any:
             f"row {number}: {operator.value!r} takes {expected}, not {len(values)}",
             attribute=row["attribute"],
             operator=operator.value,
+            row=number,
         )
-    return values[0] if values else None
+    if not values:
+        return None
+    [value] = values
+    if isinstance(value, Decimal):
+        exact = exact_number(value)
+        return value if exact is None else exact  # a constraint refuses decimals
+    return value

@@ -250,6 +250,11 @@ class ClosedEnds(NamedTuple):
         ]
         return boxed
 
+    def value(self, end: Any) -> int | float | datetime:
+        """One end, as the model has it."""
+        plain: int | float = end.item()
+        return from_microseconds(int(plain)) if self.kind is Kind.TIMESTAMP else plain
+
     def _values(self, ends: npt.NDArray[Any]) -> Iterable[Any]:
         values = ends.tolist()
         return map(from_microseconds, values) if self.kind is Kind.TIMESTAMP else values

@@ -45,15 +45,8 @@ class Reading:
         for name, column, path in self.sources:
             array = batch.column(column)
             # struct_field makes a field null where its struct is.
-            arrays[name] = _without_zone(pc.struct_field(array, list(path)) if path else array)
+            arrays[name] = pc.struct_field(array, list(path)) if path else array
         return pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
-
-
-def _without_zone(array: pa.Array) -> pa.Array:
-    """The same instants in UTC: Spark writes the session's zone, which Arrow may not know."""
-    if pa.types.is_timestamp(array.type) and array.type.tz is not None:
-        return array.view(pa.timestamp(array.type.unit))
-    return array
 
 
 @dataclass(frozen=True, slots=True)

@@ -549,7 +549,7 @@ def test_parquet_types_structs_and_batches(run: Run, folder: Path) -> None:
 def test_parquet_values_that_no_event_can_have_are_refused(run: Run, folder: Path) -> None:
     pq.write_table(pa.table({"price": [1.0, float("nan")]}), "e.parquet")
     error = run("match", "s.jsonl", "e.parquet", code=2).stderr
-    assert error.startswith("Error: e.parquet: rows 1 to 2: attribute 'price': nan is not finite")
+    assert error.startswith("Error: e.parquet: attribute 'price', row 2: nan is not finite")
     pq.write_table(pa.table({"price": [[1]]}), "e.parquet")
     assert "column 'price' is of type list" in run("match", "s.jsonl", "e.parquet", code=2).stderr
 

@@ -230,10 +230,17 @@ def _from_batches(
         try:
             table = engine.match_arrow(batch)
         except PredicastError as error:
-            rows = f"rows {first + 1} to {first + batch.num_rows}"
-            raise source.refuse(f"{rows}: {error.message}") from error
+            raise source.refuse(_placed(error, first, batch.num_rows)) from error
         yield RowMatches(first, batch, table)
         first += batch.num_rows
+
+
+def _placed(error: PredicastError, first: int, count: int) -> str:
+    """What was wrong, and in which row of the file, counted from 1."""
+    row = getattr(error, "row", None)
+    if row is None:
+        return f"rows {first + 1} to {first + count}: {error.message}"
+    return error.message.replace(f", row {row}: ", f", row {first + row + 1}: ", 1)
 
 
 def _note_strangers(

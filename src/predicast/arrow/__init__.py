@@ -1,0 +1,39 @@
+"""The Arrow edge: whatever comes in as a table, brought to a few plain forms, checked.
+
+What goes on from here is always a plain array with a plain validity: no dictionary that hides
+nulls, no view, no run, no extension, and nothing that a kernel would have to doubt.
+"""
+
+from predicast.arrow.plain import coded_text, is_text, plain, plain_type
+from predicast.arrow.tables import TableLike, as_table
+from predicast.arrow.values import (
+    Read,
+    booleans,
+    decimals,
+    exact_number,
+    floats,
+    instants,
+    integers,
+    is_decimal,
+    numpy_of,
+    texts,
+)
+
+__all__ = [
+    "Read",
+    "TableLike",
+    "as_table",
+    "booleans",
+    "coded_text",
+    "decimals",
+    "exact_number",
+    "floats",
+    "instants",
+    "integers",
+    "is_decimal",
+    "is_text",
+    "numpy_of",
+    "plain",
+    "plain_type",
+    "texts",
+]
