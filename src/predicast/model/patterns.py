@@ -22,9 +22,9 @@ ANY_ONE: Final = object()
 _MAX_PROGRAM_BYTES: Final = 1 << 20
 
 
-_MAX_BYTES: Final = 64 << 20  # of compiled patterns that are remembered: some 20,000 short ones
+_MAX_BYTES: Final = 192 << 20  # of compiled patterns that are remembered: some 80,000 short ones
 # What a pattern takes by itself, and for each instruction of its program (both measured).
-_PATTERN_BYTES: Final = 2_500
+_PATTERN_BYTES: Final = 1_800
 _INSTRUCTION_BYTES: Final = 40
 
 
