@@ -102,6 +102,10 @@ class Columns:
                 parts[name] = [_from_arrow(name, arrays[name])]
         return cls(batch.num_rows, parts)
 
+    def attributes(self) -> Iterable[str]:
+        """The names of the attributes that the batch may have values of."""
+        return self._parts.keys()
+
     def parts(self, attribute: str) -> Sequence[Part]:
         """The attribute's values, by representation."""
         return self._parts.get(attribute, ())
