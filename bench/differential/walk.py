@@ -208,7 +208,7 @@ class Walk:
         ask = self._draw_ask()
         self.outcome.history.append(ask)
         tally = self.outcome.tally
-        tally.beside += getattr(self._engine._held.matcher, "_merge", None) is not None
+        tally.beside += self._engine.statistics().get("merging", 0)
         try:
             got = answer(self._engine, ask)
         except Exception as error:  # noqa: BLE001  # whatever it is, it is a difference

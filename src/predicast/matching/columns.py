@@ -76,6 +76,10 @@ class Columns:
         table = as_table(batch)
         return cls(table.num_rows, parts_of(table, attributes, intervals))
 
+    def attributes(self) -> Iterable[str]:
+        """The names of the attributes that the batch may have values of."""
+        return self._parts.keys()
+
     def parts(self, attribute: str) -> Sequence[Part]:
         """The attribute's values, by representation."""
         return self._parts.get(attribute, ())

@@ -9,26 +9,27 @@
               lo, hi   [ ..   ..| ..   ..  .. .. .. | .. ]
 
 A test of one span is a comparison, an equality or a between; one of several spans is an IN or a
-<>. What codes cannot express stands apart, as *others*. Tables are merged by ranking the cuts of
-both afresh, which takes no more than looking up each code in a table: nothing is compiled twice.
+<>. What codes cannot express stands apart, as *others*.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from predicast.matching.columnar.axes import Axis, AxisName
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.axes import Axis
 from predicast.matching.columnar.ranges import entries, firsts, firsts_of
 from predicast.model import Constraint
 
 Array = npt.NDArray[Any]
 
+# How many clauses take as long to merge as one of these does.
+_AXIS: Final = 8
+_OTHER: Final = 16
 STRUCK: Final = -1  # the key of a clause that nobody asks for any more
 
 
@@ -58,6 +59,10 @@ class CodedTests:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def weight(self) -> int:
+        """What merging it costs, in clauses."""
+        return weight(len(self), self.axes, self.others)
 
     def is_plain(self) -> Array:
         """Which clauses consist of tests of one span only."""
@@ -91,28 +96,9 @@ class CodedTests:
         )
 
 
-def merged(tables: Sequence[CodedTests]) -> CodedTests:
-    """One table of the clauses of several, the cuts ranked afresh."""
-    if len(tables) == 1:
-        return tables[0]
-    trimmed = [_Trimmed(table) for table in tables]
-    axes, places = _united_axes(trimmed)
-    others, numbers = _united_others(tables)
-    recoded = []
-    for table, place, number in zip(tables, places, numbers, strict=True):
-        span_axis = np.repeat(table.axis, np.diff(table.span_first))
-        recoded.append(
-            replace(
-                table,
-                axes=axes,
-                axis=place.number[table.axis],
-                lo=place.lower[place.lower_first[span_axis] + table.lo],
-                hi=place.upper[place.upper_first[span_axis] + table.hi],
-                others=others,
-                other=number[table.other],
-            )
-        )
-    return stacked(recoded)
+def weight(clauses: int, axes: Sequence[Axis], others: Sequence[Other]) -> int:
+    """What merging so many clauses costs, axes and others making up for so many more."""
+    return clauses + _AXIS * len(axes) + _OTHER * len(others)
 
 
 def stacked(tables: Sequence[CodedTests]) -> CodedTests:
@@ -140,113 +126,3 @@ def stacked(tables: Sequence[CodedTests]) -> CodedTests:
         joined("other_clause", clauses).astype(np.int32),
         joined("other"),
     )
-
-
-class _Places(NamedTuple):
-    """Where the axes of one table are in another, and what its codes are there."""
-
-    number: Array
-    lower_first: Array
-    lower: Array
-    upper_first: Array
-    upper: Array
-
-
-class _Trimmed:
-    """A table, and which of its cuts some span still uses."""
-
-    def __init__(self, table: CodedTests) -> None:
-        self.table = table
-        self.lower_first = _firsts([axis.lower_cuts() + 1 for axis in table.axes])
-        self.upper_first = _firsts([axis.upper_cuts() + 1 for axis in table.axes])
-        self.lower_used = np.zeros(self.lower_first[-1], bool)
-        self.upper_used = np.zeros(self.upper_first[-1], bool)
-        span_axis = np.repeat(table.axis, np.diff(table.span_first))
-        self.lower_used[self.lower_first[span_axis] + table.lo] = True
-        self.upper_used[self.upper_first[span_axis] + table.hi] = True
-
-    def lower(self, place: int) -> Array:
-        """The lower cuts of an axis that are used, by number."""
-        first, end = self.lower_first[place] + 1, self.lower_first[place + 1]
-        return np.flatnonzero(self.lower_used[first:end])
-
-    def upper(self, place: int) -> Array:
-        """The upper cuts of an axis that are used, by number."""
-        first, end = self.upper_first[place], self.upper_first[place + 1] - 1
-        return np.flatnonzero(self.upper_used[first:end])
-
-
-def _firsts(sizes: Sequence[int]) -> Array:
-    return np.cumsum([0, *sizes], dtype=np.int64)
-
-
-def _united_axes(tables: Sequence[_Trimmed]) -> tuple[list[Axis], list[_Places]]:
-    """All axes, and for each table where its codes are on them."""
-    holders: dict[AxisName, list[tuple[int, int]]] = {}
-    for number, each in enumerate(tables):
-        for place, axis in enumerate(each.table.axes):
-            holders.setdefault(axis.name, []).append((number, place))
-    places = [
-        _Places(
-            np.zeros(len(each.table.axes), np.int32),
-            each.lower_first,
-            np.zeros(each.lower_first[-1], np.int32),
-            each.upper_first,
-            np.zeros(each.upper_first[-1], np.int32),
-        )
-        for each in tables
-    ]
-    axes: list[Axis] = []
-    for name, holding in sorted(holders.items()):  # keeps the tests of each clause ascending
-        for number, place in holding:
-            places[number].number[place] = len(axes)
-        axes.append(_united_axis(name, holding, tables, places))
-    return axes, places
-
-
-def _united_axis(
-    name: AxisName,
-    holding: list[tuple[int, int]],
-    tables: Sequence[_Trimmed],
-    places: list[_Places],
-) -> Axis:
-    if name.is_flag():
-        for number, place in holding:
-            lower, upper = places[number].lower_first[place], places[number].upper_first[place]
-            places[number].lower[lower : lower + 2] = (0, 1)
-            places[number].upper[upper : upper + 2] = (0, 1)
-        return Axis(name, None, None)
-    lowers = [tables[number].lower(place) for number, place in holding]
-    uppers = [tables[number].upper(place) for number, place in holding]
-    axes = [tables[number].table.axes[place] for number, place in holding]
-    lower_cuts, lower = _united_cuts([axis.lower for axis in axes], lowers)
-    upper_cuts, upper = _united_cuts([axis.upper for axis in axes], uppers)
-    for index, (number, place) in enumerate(holding):
-        codes, first = places[number].lower, places[number].lower_first[place]
-        codes[first + 1 + lowers[index]] = lower[index] + 1  # 0, unbounded, stays 0
-        codes, first = places[number].upper, places[number].upper_first[place]
-        codes[first + uppers[index]] = upper[index]
-        codes[places[number].upper_first[place + 1] - 1] = len(upper_cuts)
-    return Axis(name, lower_cuts, upper_cuts)
-
-
-def _united_cuts(
-    cuts: Sequence[NumberCuts | TextCuts | None], used: Sequence[Array]
-) -> tuple[NumberCuts | TextCuts, list[Array]]:
-    """The used ones among several tables' cuts, and where those of each table are now."""
-    kind: Any = type(cuts[0])  # all are of one kind
-    taken = [each.take(which) for each, which in zip(cuts, used, strict=True) if each is not None]
-    united, position = kind.united(taken)
-    return united, np.split(position, np.cumsum([len(which) for which in used])[:-1])
-
-
-def _united_others(tables: Sequence[CodedTests]) -> tuple[list[Other], list[Array]]:
-    numbers: dict[Other, int] = {}
-    return_numbers = []
-    for table in tables:
-        used = np.unique(table.other)
-        new = np.zeros(len(table.others), np.int32)
-        for number in used.tolist():
-            new[number] = numbers.setdefault(table.others[number], len(numbers))
-        return_numbers.append(new)
-    return list(numbers), return_numbers

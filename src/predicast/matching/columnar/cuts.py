@@ -24,12 +24,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from predicast.matching.columnar._code_kernels import code_by_search, code_by_table
+from predicast.matching.columnar.ranges import firsts
 from predicast.matching.columnar.words import Words
 from predicast.model.values import INT_MAX, INT_MIN
 
@@ -39,6 +41,8 @@ Number: TypeAlias = int | float
 EXACT: Final = 2**53  # integers below it are exact as float64
 _SHIFTABLE: Final = 2**61
 _EVERY: Final = np.zeros(0, np.int64)
+_ALONE: Final = 256  # cuts of an axis that are worth ranking by themselves
+_HANDFUL: Final = 8  # cuts that are searched as quickly as looked up
 _SPARSE: Final = 8  # integers per cut that a table of codes may span
 
 
@@ -107,22 +111,9 @@ class NumberCuts:
         position[order] = np.cumsum(is_new) - 1
         return cls(w[is_new], r[is_new], s[is_new]), position
 
-    @classmethod
-    def united(cls, cuts: Sequence[NumberCuts]) -> tuple[NumberCuts, Codes]:
-        """The distinct ones among several, and the position of each given one among them."""
-        return cls.rank(
-            np.concatenate([each.whole for each in cuts]),
-            np.concatenate([each.rest for each in cuts]),
-            np.concatenate([each.side for each in cuts]),
-        )
-
-    def take(self, which: npt.NDArray[np.int64]) -> NumberCuts:
-        """Some of the cuts."""
-        return NumberCuts(self.whole[which], self.rest[which], self.side[which])
-
     def nbytes(self) -> int:
         """The memory of the arrays that are always there."""
-        return self.whole.nbytes + self.rest.nbytes + self.side.nbytes + self.ints.nbytes
+        return 2 * self.whole.nbytes + self.rest.nbytes + self.side.nbytes  # with those of ints
 
     @cached_property
     def ints(self) -> npt.NDArray[np.int64]:
@@ -147,7 +138,7 @@ class NumberCuts:
     @cached_property
     def _table(self) -> npt.NDArray[np.int32] | None:
         """The codes of all integers from the first cut to the last, if those are few enough."""
-        if not len(self.ints):
+        if len(self.ints) < _HANDFUL:
             return None
         first, last = int(self.ints[0]), int(self.ints[-1])
         if first == INT_MIN or last == INT_MAX or last - first > _SPARSE * len(self):
@@ -203,6 +194,41 @@ class NumberCuts:
         while position < last and (self.rest[position], self.side[position]) <= (rest, side):
             position += 1
         return position
+
+
+def ranked_apart(
+    axis: npt.NDArray[np.int64],
+    whole: npt.NDArray[np.int64],
+    rest: npt.NDArray[np.float64],
+    side: npt.NDArray[np.int8],
+    axes: int,
+) -> tuple[list[NumberCuts], Codes]:
+    """The distinct cuts of each of many axes, and the position of each given cut on its own axis.
+
+    Axes with many cuts are ranked one by one. All others are sorted in one go: where there are
+    thousands of them, a few NumPy calls for each would be all the work.
+    """
+    counts = np.bincount(axis, minlength=axes)
+    by_axis = np.argsort(axis, kind="stable")
+    first = firsts(counts)
+    position = np.empty(len(axis), np.int32)
+    alone: dict[int, NumberCuts] = {}
+    for each in np.flatnonzero(counts > _ALONE).tolist():
+        here = by_axis[first[each] : first[each + 1]]
+        alone[each], position[here] = NumberCuts.rank(whole[here], rest[here], side[here])
+    others = by_axis[counts[axis[by_axis]] <= _ALONE]
+    order = others[np.lexsort((side[others], rest[others], whole[others], axis[others]))]
+    a, w, r, s = axis[order], whole[order], rest[order], side[order]
+    is_new = np.ones(len(order), bool)
+    is_new[1:] = (a[1:] != a[:-1]) | (w[1:] != w[:-1]) | (r[1:] != r[:-1]) | (s[1:] != s[:-1])
+    a, w, r, s = a[is_new], w[is_new], r[is_new], s[is_new]
+    begin = firsts(np.bincount(a, minlength=axes))
+    position[order] = np.cumsum(is_new) - 1 - begin[axis[order]]
+    cuts = [
+        alone[each] if each in alone else NumberCuts(w[b:e], r[b:e], s[b:e])
+        for each, (b, e) in enumerate(pairwise(begin.tolist()))
+    ]
+    return cuts, position
 
 
 def _distinct(

@@ -98,7 +98,10 @@ class EventCoder:
         low, high = np.empty(shape, np.int32), np.empty(shape, np.int32)
         is_wide = np.empty(shape, bool)
         low[:], high[:], is_wide[:] = self._lacking
-        for attribute, places in self._places.items():
+        for attribute in columns.attributes():  # of those that some event has
+            places = self._places.get(attribute)
+            if places is None:
+                continue
             for part in columns.parts(attribute):
                 if not len(part):
                     continue

@@ -27,6 +27,7 @@ from predicast.matching.columnar.cuts import (
     spread,
 )
 from predicast.matching.columnar.from_clauses import coded
+from predicast.matching.columnar.ranges import firsts
 from predicast.model import Absent, Kind, Operator
 from predicast.model.alike import Alike
 from predicast.model.domain import after_prefix
@@ -46,13 +47,14 @@ class Ends(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One test of every clause: an axis with its cuts, and the codes of the spans."""
+    """One test of the clauses: an axis with its cuts, and the codes of the spans."""
 
     axis: Axis
     first: Array | None  # of each clause's spans; None: one span each
     lo: Array
     hi: Array
     is_point: bool
+    clauses: Array | None = None  # those that have the test; None: all
 
 
 class _Ranged(NamedTuple):
@@ -98,7 +100,7 @@ def _coded_clause(
     yield _one_by_one(keys[odd], alike, number, odd, absent)
     rows = np.flatnonzero(~is_odd)
     if len(rows):
-        yield from _by_columns(keys[rows].astype(np.int32), rows, groups)
+        yield _by_columns(keys[rows].astype(np.int32), rows, groups)
 
 
 def _one_by_one(keys: Array, alike: Alike, number: int, rows: Array, absent: Absent) -> CodedTests:
@@ -284,22 +286,15 @@ def _objects(values: list[Any]) -> Array:
 # All columns together.
 
 
-def _by_columns(keys: Array, rows: Array, groups: Sequence[_Group]) -> Iterator[CodedTests]:
-    """Tables of the clauses in these rows: one for each choice of spans that hold no integer."""
-    numbers = [
-        each for each in groups if isinstance(each, _Ranged) and each.name.scale is Scale.NUMBER
-    ]
-    flags = [_holds_no_integer(each)[rows] for each in numbers]
-    pattern = np.zeros(len(rows), np.int64)
-    for flag in flags:
-        pattern = pattern * 2 + flag
-    for value in np.unique(pattern):
-        here = np.flatnonzero(pattern == value)
-        columns = [_column(each, rows[here]) for each in groups]
-        for each, flag in zip(numbers, flags, strict=True):
-            if flag[here[0]]:
-                columns.append(_not_discrete(each.name.attribute, len(here)))
-        yield _table(keys[here], columns)
+def _by_columns(keys: Array, rows: Array, groups: Sequence[_Group]) -> CodedTests:
+    """A table of the clauses in these rows."""
+    columns = [_column(each, rows) for each in groups]
+    for each in groups:
+        if isinstance(each, _Ranged) and each.name.scale is Scale.NUMBER:
+            none = np.flatnonzero(_holds_no_integer(each)[rows])
+            if len(none):
+                columns.append(_not_discrete(each.name.attribute, none))
+    return _table(keys, columns)
 
 
 def _column(group: _Group, rows: Array) -> Column:
@@ -313,26 +308,29 @@ def _column(group: _Group, rows: Array) -> Column:
     return group._replace(first=first, lo=group.lo[place], hi=group.hi[place])
 
 
-def _not_discrete(attribute: str, length: int) -> Column:
-    zeros = np.zeros(length, np.int32)
+def _not_discrete(attribute: str, clauses: Array) -> Column:
+    """A span without an integer is missed by intervals of integers."""
+    zeros = np.zeros(len(clauses), np.int32)
     axis = Axis(AxisName(attribute, Scale.DISCRETE), None, None)
-    return Column(axis, None, zeros, zeros, is_point=False)
+    return Column(axis, None, zeros, zeros, is_point=False, clauses=clauses)
 
 
 def _table(keys: Array, columns: list[Column]) -> CodedTests:
-    """Clauses that all have the same tests, one per column."""
+    """Clauses with a test for each column that has one of theirs."""
     columns.sort(key=lambda column: column.axis.name)
     n, width = len(keys), len(columns)
-    sizes = np.ones((n, width), np.int64)
+    every = np.arange(n)
+    sizes = np.zeros((n, width), np.int64)
     for place, column in enumerate(columns):
-        if column.first is not None:
-            sizes[:, place] = np.diff(column.first)
-    first = np.concatenate([[0], np.cumsum(sizes.ravel())])
+        clauses = every if column.clauses is None else column.clauses
+        sizes[clauses, place] = 1 if column.first is None else np.diff(column.first)
+    clause, axis = np.nonzero(sizes)
+    first = firsts(sizes.ravel())
     lo, hi = np.empty(first[-1], np.int32), np.empty(first[-1], np.int32)
     starts = first[:-1].reshape(n, width)
     for place, column in enumerate(columns):
         if column.first is None:
-            where = starts[:, place]
+            where = starts[every if column.clauses is None else column.clauses, place]
         else:
             counts = sizes[:, place]
             where = np.repeat(starts[:, place] - column.first[:-1], counts)
@@ -341,12 +339,12 @@ def _table(keys: Array, columns: list[Column]) -> CodedTests:
     return CodedTests(
         keys.astype(np.int32),
         [column.axis for column in columns],
-        np.repeat(np.arange(n, dtype=np.int32), width),
-        np.tile(np.arange(width, dtype=np.int32), n),
-        first,
+        clause.astype(np.int32),
+        axis.astype(np.int32),
+        np.append(starts[clause, axis], first[-1]),
         lo,
         hi,
-        np.tile(np.array([column.is_point for column in columns], bool), n),
+        np.array([column.is_point for column in columns], bool)[axis],
         [],
         np.zeros(0, np.int32),
         np.zeros(0, np.int32),

@@ -24,12 +24,13 @@ from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
 from predicast.matching.columnar.coded_tests import Array, CodedTests
 from predicast.matching.columnar.cuts import (
     EXACT,
-    NumberCuts,
     TextCuts,
     hold_no_integer,
     lie_before,
+    ranked_apart,
 )
 from predicast.matching.columnar.from_clauses import coded
+from predicast.matching.columnar.ranges import places_of_each
 from predicast.model import Absent, Clause, Constraint, Kind, Operator, Subscription
 
 _EQ, _LT, _LE, _GT, _GE = range(5)
@@ -173,23 +174,16 @@ class _Gathered:
             np.searchsorted(groups, lower.group),
             np.searchsorted(groups, upper.group),
         )
-        lo, hi = np.zeros(len(groups), np.int32), np.zeros(len(groups), np.int32)
-        axis = np.zeros(len(groups), np.int64)
-        for name in np.unique(axis_name).tolist():
-            axis[axis_name == name] = len(axes)
-            here = axis_name[at_lower] == name
-            there = axis_name[at_upper] == name
-            lower_cuts, codes = NumberCuts.rank(
-                lower.whole[here], lower.rest[here], lower.side[here]
-            )
-            lo[at_lower[here]] = codes + 1
-            upper_cuts, codes = NumberCuts.rank(
-                upper.whole[there], upper.rest[there], upper.side[there]
-            )
-            hi[axis_name == name] = len(upper_cuts)
-            hi[at_upper[there]] = codes
-            axes.append(Axis(AxisName(names[name], Scale.NUMBER), lower_cuts, upper_cuts))
-        tests.append(_Tests(clause, axis, lo, hi, is_point))
+        present, axis = np.unique(axis_name, return_inverse=True)
+        lower_cuts, lower_codes = ranked_apart(axis[at_lower], *lower[1:], len(present))
+        upper_cuts, upper_codes = ranked_apart(axis[at_upper], *upper[1:], len(present))
+        lo = np.zeros(len(groups), np.int32)
+        lo[at_lower] = lower_codes + 1
+        hi = np.array([len(cuts) for cuts in upper_cuts], np.int32)[axis]
+        hi[at_upper] = upper_codes
+        tests.append(_Tests(clause, axis + len(axes), lo, hi, is_point))
+        called = [AxisName(names[name], Scale.NUMBER) for name in present.tolist()]
+        axes += [Axis(*each) for each in zip(called, lower_cuts, upper_cuts, strict=True)]
         both, which_lower, which_upper = np.intersect1d(
             lower.group, upper.group, assume_unique=True, return_indices=True
         )
@@ -211,13 +205,11 @@ class _Gathered:
         """A span without an integer is missed by intervals of integers."""
         none = groups[hold_no_integer(lower, upper)]
         clause, axis_name = none // max(len(names), 1), none % max(len(names), 1)
-        for name in np.unique(axis_name).tolist():
-            here = clause[axis_name == name]
-            zeros = np.zeros(len(here), np.int32)
-            tests.append(
-                _Tests(here, np.full(len(here), len(axes)), zeros, zeros, zeros.astype(bool))
-            )
-            axes.append(Axis(AxisName(names[name], Scale.DISCRETE), None, None))
+        present, axis = np.unique(axis_name, return_inverse=True)
+        zeros = np.zeros(len(none), np.int32)
+        tests.append(_Tests(clause, axis + len(axes), zeros, zeros, zeros.astype(bool)))
+        called = [AxisName(names[name], Scale.DISCRETE) for name in present.tolist()]
+        axes += [Axis(name, None, None) for name in called]
 
     def _add_texts(
         self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
@@ -226,8 +218,7 @@ class _Gathered:
             return
         attribute = place[np.array(self._text_attribute, np.int64)]
         clause = np.array(self._text_clause, np.int64)
-        for name in np.unique(attribute).tolist():
-            here = np.flatnonzero(attribute == name)
+        for name, here in places_of_each(attribute):
             words = [(self._text_bound[index], self._text[index]) for index in here.tolist()]
             lower_cuts, lo = TextCuts.rank([_from_word(*each) for each in words])
             upper_cuts, hi = TextCuts.rank([_up_to_word(*each) for each in words])
@@ -245,16 +236,13 @@ class _Gathered:
         attribute = place[np.array(self._truth_attribute, np.int64)]
         clause = np.array(self._truth_clause, np.int64)
         value = np.array(self._truth, np.int64)
-        for name in np.unique(attribute).tolist():
-            here = np.flatnonzero(attribute == name)
-            rest, side = np.zeros(len(here)), np.zeros(len(here), np.int8)
-            lower_cuts, lo = NumberCuts.rank(value[here], rest, side)
-            upper_cuts, hi = NumberCuts.rank(value[here] + 1, rest, side)
-            ones = np.ones(len(here), bool)
-            axis = Axis(AxisName(names[name], Scale.BOOLEAN), lower_cuts, upper_cuts)
-            where = np.full(len(here), len(axes))
-            tests.append(_Tests(clause[here], where, *axis.codes(lo, hi), ones))
-            axes.append(axis)
+        present, axis = np.unique(attribute, return_inverse=True)
+        rest, side = np.zeros(len(value)), np.zeros(len(value), np.int8)
+        lower_cuts, lo = ranked_apart(axis, value, rest, side, len(present))
+        upper_cuts, hi = ranked_apart(axis, value + 1, rest, side, len(present))
+        tests.append(_Tests(clause, axis + len(axes), lo + 1, hi, np.ones(len(value), bool)))
+        called = [AxisName(names[name], Scale.BOOLEAN) for name in present.tolist()]
+        axes += [Axis(*each) for each in zip(called, lower_cuts, upper_cuts, strict=True)]
 
 
 def _from_word(bound: int, word: str) -> str | None:

@@ -12,6 +12,7 @@ from predicast.matching.columnar.axes import TEXTUAL, Axis, AxisName
 from predicast.matching.columnar.clause_tests import ClauseTests
 from predicast.matching.columnar.coded_tests import Array, CodedTests, Other
 from predicast.matching.columnar.cuts import NumberCuts, TextCuts, split_all, spread
+from predicast.matching.columnar.ranges import places_of_each
 from predicast.model.spans import Span
 
 _Cut = tuple[Any, int] | None  # a value and a side; None is unbounded
@@ -34,9 +35,9 @@ def coded(keys: Sequence[int], clauses: Sequence[ClauseTests]) -> CodedTests:
     span_axis = np.repeat(axis, sizes)
     lo, hi = np.empty(len(spans), np.int32), np.empty(len(spans), np.int32)
     axes = []
-    for place, name in enumerate(names):
-        here = np.flatnonzero(span_axis == place)
-        ranked, lo[here], hi[here] = _ranked(name, [spans[index] for index in here.tolist()])
+    for place, here in places_of_each(span_axis):
+        mine = [spans[index] for index in here.tolist()]
+        ranked, lo[here], hi[here] = _ranked(names[place], mine)
         axes.append(ranked)
     others: dict[Other, int] = {}
     other = [others.setdefault(o, len(others)) for each in clauses for o in each.others]

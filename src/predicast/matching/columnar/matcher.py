@@ -8,9 +8,17 @@ through their most selective test (``rows.py``), and the loops over them are com
 
 Segments do not change. What was subscribed since the last one waits as it is (``recent.py``), so
 that a change is visible to the very next event; when asking has cost about as much as compiling
-would, it is compiled. What was unsubscribed is struck out where it
-stands. Segments of similar size are merged beside the matching (``merging.py``), as in a
+would, or compiling is about to take long, it is compiled. What was unsubscribed is struck out where
+it stands, and a segment of which nothing is left is gone at once. Segments of similar size, and
+those that are mostly struck out, are merged beside the matching (``merging.py``), as in a
 log-structured merge tree, so that there are few of them and each clause is merged O(log n) times.
+
+All that is held is one immutable record. Matching never changes any part of it: what it compiles or
+merges makes another record, which takes the place of the old one in a single assignment. So a match
+may be interrupted anywhere, by a signal or for lack of memory, and nothing is lost or seen twice.
+
+Invariants, whether or not anybody matches: no segment is without a live clause; struck clauses
+are at most about three times as many as live ones, and ``small``; there are O(log n) segments.
 
 Cost: a batch pays per segment for coding its events (a lookup per event and axis), then for the
 blocks and rows that it reaches. Space: two codes per axis and two numbers per clause in blocks,
@@ -20,18 +28,19 @@ some 30 bytes per test in rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.coded_tests import STRUCK, CodedTests, merged
+from predicast.matching.columnar.coded_tests import STRUCK, CodedTests
 from predicast.matching.columnar.from_alike import coded_alike
-from predicast.matching.columnar.merging import Merge
+from predicast.matching.columnar.merging import Merge, due, together
 from predicast.matching.columnar.recent import Recent
 from predicast.matching.columnar.runs import joined
 from predicast.matching.columnar.segment import EVERY, Segment
+from predicast.matching.columnar.uniting import merged
 from predicast.matching.columns import Columns
 from predicast.matching.matcher import Matcher, Pairs, Stored
 from predicast.matching.window import Added, Operation, Removed, Replaced, Saved, net_effect
@@ -42,20 +51,47 @@ from predicast.model.outline import Stated, outlined
 if TYPE_CHECKING:
     from predicast.model.alike import Alike
 
-_SIMILAR: Final = 2  # segments up to this many times as large as all smaller ones are merged
 _SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
 _MANY: Final = 3  # small segments that are not merged yet
+_PRESSING: Final = 6  # segments that may wait for a merge to be over
 
-# What compiling costs, in microseconds or so; ``Recent.price`` is what asking does.
-_COMPILE: Final = 3_000
-_COMPILE_EACH: Final = 10
+
+class _State(NamedTuple):
+    """All that is held, and what came of it so far."""
+
+    recent: Recent
+    waiting: tuple[CodedTests, ...] = ()  # compiled, to be a segment at the next event
+    segments: tuple[Segment, ...] = ()  # the largest first
+    merge: Merge | None = None
+    compiled: int = 0
+    merged: int = 0
+
+    def live(self) -> int:
+        """The clauses in segments that are not struck out."""
+        return sum(segment.live() for segment in self.segments)
+
+    def idle(self) -> tuple[Segment, ...]:
+        """The segments that are not being merged."""
+        if self.merge is None:
+            return self.segments
+        return tuple(each for each in self.segments if each not in self.merge.segments)
+
+    def with_segment(self, new: Segment, instead_of: Sequence[Segment] = ()) -> _State:
+        """The same with one more segment, instead of some perhaps."""
+        segments = [new, *(each for each in self.segments if each not in instead_of)]
+        return self._replace(segments=tuple(sorted(segments, key=len, reverse=True)))
 
 
 class Columnar(Matcher):
-    """Compiled segments, the largest first, and what came after them."""
+    """Compiled segments, the largest first, and what came after them.
+
+    A match may be interrupted at any point, as may ``settle``, ``stored`` and ``statistics``. A
+    change that is interrupted leaves the matcher half changed: it must be filled anew.
+    """
 
     name = "columnar"
     works_in_bulk = True
+    survives_interrupted_matches: ClassVar[bool] = True
     layout: ClassVar[Layout] = Layout()
     small: ClassVar[int] = _SMALL
     few: ClassVar[int] = 512  # subscriptions at a time that are not compiled at once
@@ -63,33 +99,23 @@ class Columnar(Matcher):
 
     def __init__(self, *, absent: Absent = "fails") -> None:
         super().__init__(absent=absent)
-        self._recent = Recent(absent)
-        self._waiting: list[CodedTests] = []  # from bulk loads, to be compiled at the next event
-        self._segments: list[Segment] = []
-        self._merge: Merge | None = None
-        self._debt = 0.0
+        self._state = _State(Recent(absent))
         self._subscriptions = 0
         self._events = 0
-        self._compiled = 0
-        self._merged = 0
 
     # Changes.
 
     def subscribe(self, key: int, subscription: Subscription) -> None:
-        self._subscriptions += 1
-        self._recent.add(key, outlined(subscription))
+        self._add_recent(key, outlined(subscription))
 
     def subscribe_alike(self, keys: np.ndarray, alike: Alike) -> None:
-        self._subscriptions += len(keys)
         if len(keys) <= self.few:
             for row, key in enumerate(keys.tolist()):
-                self._recent.add(key, alike.stated(row))
+                self._add_recent(key, alike.stated(row))
             return
-        tables = coded_alike(keys, alike, self.absent)
-        self._compiled += sum(map(len, tables))
-        self._waiting += tables
-        if sum(map(len, self._waiting)) > self.small:
-            self._settle_waiting()
+        self._subscriptions += len(keys)
+        self._add_tables(coded_alike(keys, alike, self.absent))
+        self._settle_many()
 
     def unsubscribe(self, key: int) -> None:
         self._drop([key])
@@ -103,9 +129,8 @@ class Columnar(Matcher):
         stated: list[Added | Replaced] = [op for op in net if not isinstance(op, Removed)]
         self._drop([op.key for op in net if not isinstance(op, Added)])
         if len(stated) <= self.few:
-            self._subscriptions += len(stated)
             for each in stated:
-                self._recent.add(each.key, _taken_apart(each.stated))
+                self._add_recent(each.key, _taken_apart(each.stated))
         else:
             gathering = Gathering()
             for each in stated:
@@ -120,28 +145,44 @@ class Columnar(Matcher):
         self._drop(keys.tolist())
         self.subscribe_alike(keys, alike)
 
+    def _add_recent(self, key: int, stated: Stated) -> None:
+        self._subscriptions += 1
+        recent = self._state.recent
+        recent.add(key, stated)
+        if recent.is_full():
+            self._compile_recent()
+            self._settle_many()
+
     def _drop(self, keys: Sequence[int]) -> None:
         """Forget the subscriptions under some keys."""
+        recent, waiting, segments, merge, *_ = self._state
         self._subscriptions -= len(keys)
-        left = np.array([key for key in keys if not self._recent.drop(key)], np.int64)
-        for table in self._waiting if len(left) else ():
+        left = np.array([key for key in keys if not recent.drop(key)], np.int64)
+        for table in waiting if len(left) else ():
             # A subscription of several clauses may be in several tables, but then in no segment.
             table.keys[np.isin(table.keys, left)] = STRUCK
-        for segment in reversed(self._segments):  # the latest are the likeliest to change again
+        is_worn = False
+        for segment in reversed(segments):  # the latest are the likeliest to change again
             if not len(left):
-                return
+                break
             found = segment.strike_all(left)
-            if self._merge is not None and segment in self._merge.segments:
-                self._merge.strike(left[found])
+            if not found.any():
+                continue
+            if merge is not None and segment in merge.segments:
+                merge.strike(left[found])
             left = left[~found]
+            is_worn |= segment.is_worn()
+        if is_worn:
+            self._tidy()
 
     # Matching.
 
     def match(self, event: Event) -> list[int]:
-        self._prepare(1, can_tell=self._recent.can_tell_one(event))
-        found = self._recent.match(event) if len(self._recent) else []
-        may_repeat = self._recent.may_repeat
-        for segment in self._segments:
+        self._prepare(1, can_tell=self._state.recent.can_tell_one(event))
+        state = self._state
+        found = state.recent.match(event) if len(state.recent) else []
+        may_repeat = state.recent.may_repeat
+        for segment in state.segments:
             keys = segment.match_one(event)
             if segment.struck:
                 keys = keys[keys >= 0]
@@ -153,34 +194,19 @@ class Columnar(Matcher):
         return self.match_columns(Columns.from_events(events)).by_event(len(events))
 
     def match_columns(self, columns: Columns, limit: int | None = None) -> Pairs:
-        self._prepare(len(columns), can_tell=self._recent.can_tell(columns))
-        return self._pairs(columns, limit)
-
-    def _pairs(self, columns: Columns, limit: int | None) -> Pairs:
-        pieces = self._recent.match_columns(columns)
-        largest = 0 if self._recent.may_repeat else -1
-        for segment in self._segments:
-            exact = not segment.struck and not segment.may_repeat()
-            enough = limit if exact and limit is not None else EVERY
-            pieces += segment.match(columns, counting=False, enough=enough)
-            if segment.may_repeat():
-                largest = max(largest, segment.largest_key)
-        keys, runs = joined(pieces)
-        if largest >= 0:
-            largest = max(largest, int(keys.max(initial=0)))
-        is_plain = largest < 0 and limit is None and not any(s.struck for s in self._segments)
-        most = EVERY if limit is None else limit
-        return Pairs(*_kernels.gather(keys, runs, len(columns), is_plain, most, largest))
+        self._prepare(len(columns), can_tell=self._state.recent.can_tell(columns))
+        return _pairs(self._state, columns, limit)
 
     def count_columns(self, columns: Columns, limit: int | None = None) -> np.ndarray:
-        self._prepare(len(columns), can_tell=self._recent.can_tell(columns))
-        if self._recent.may_repeat or any(
-            segment.struck or segment.may_repeat() for segment in self._segments
+        self._prepare(len(columns), can_tell=self._state.recent.can_tell(columns))
+        state = self._state
+        if state.recent.may_repeat or any(
+            segment.struck or segment.may_repeat() for segment in state.segments
         ):
-            return self._pairs(columns, limit).counts(len(columns))
-        pieces = self._recent.match_columns(columns)
+            return _pairs(state, columns, limit).counts(len(columns))
+        pieces = state.recent.match_columns(columns)
         enough = EVERY if limit is None else limit
-        for segment in self._segments:
+        for segment in state.segments:
             pieces += segment.match(columns, counting=True, enough=enough)
         counts = np.zeros(len(columns), np.int64)
         for _, runs in pieces:
@@ -188,17 +214,24 @@ class Columnar(Matcher):
         return counts if limit is None else np.minimum(counts, limit)
 
     def statistics(self) -> dict[str, int]:
-        """What is held, and the work done: ``compiled`` clauses, and ``merged`` ones."""
-        held = sum(len(segment) - segment.struck for segment in self._segments)
+        """What is held, and the work done.
+
+        ``struck`` clauses take room though nobody asks for them any more. ``compiled`` and
+        ``merged`` count clauses, the same one as often as it was.
+        """
+        state = self._state
+        waiting = sum(int(np.count_nonzero(table.keys >= 0)) for table in state.waiting)
         return {
             "subscriptions": self._subscriptions,
-            "clauses": held + self._recent.clauses() + sum(map(len, self._waiting)),
+            "clauses": state.live() + state.recent.clauses() + waiting,
+            "struck": sum(segment.struck for segment in state.segments),
             "events": self._events,
-            "segments": len(self._segments),
-            "recent": len(self._recent),
-            "compiled": self._compiled,
-            "merged": self._merged,
-            "bytes": sum(segment.nbytes() for segment in self._segments),
+            "segments": len(state.segments),
+            "recent": len(state.recent),
+            "compiled": state.compiled,
+            "merged": state.merged,
+            "merging": int(state.merge is not None),
+            "bytes": sum(segment.nbytes() for segment in state.segments),
         }
 
     # Files.
@@ -208,93 +241,136 @@ class Columnar(Matcher):
 
         self._compile_recent()
         self._settle_waiting()
-        return stored(self._segments, self._subscriptions)
+        return stored(self._state.segments, self._subscriptions)
 
     def restore(self, stored: Stored, bound: int) -> bool:
         from predicast.matching.columnar.stored import FORM, restored
 
         if stored.form != FORM:
             return False
-        self._segments, self._subscriptions = restored(stored, self.absent, bound)
+        segments, self._subscriptions = restored(stored, self.absent, bound)
+        self._state = self._state._replace(segments=tuple(segments))
         return True
 
-    # Compiling and merging.
+    # Compiling and merging: each step publishes one state that means what the one before did.
 
     def settle(self) -> None:
         """Compile and merge whatever waits: a quiet moment spares the next events the work."""
         self._compile_recent()
         self._settle_waiting()
-        while self._merge is not None or self._start_merge():
-            assert self._merge is not None
-            self._merge.wait()
-            self._finish_merge()
+        self._tidy(room=0)
+        while (merge := self._state.merge) is not None:
+            merge.wait()
+            self._tidy(room=0)
 
     def _prepare(self, events: int, *, can_tell: bool) -> None:
-        """Before events: pay what is owed, and take over what a merge made."""
+        """Before events: compile what is due, and take over what a merge made."""
         self._events += events
-        if len(self._recent):
-            self._debt += self._recent.price(events)
-            price = _COMPILE + _COMPILE_EACH * len(self._recent)
-            if not can_tell or self._debt > self.patience * price:
-                self._compile_recent()
-        if self._waiting:
+        recent = self._state.recent
+        if len(recent) and (recent.is_due(events, self.patience) or not can_tell):
+            self._compile_recent()
+        _, waiting, _, merge, *_ = self._state
+        if waiting:
             self._settle_waiting()
-        if self._merge is not None and self._merge.is_over():
-            self._finish_merge()
+        elif merge is not None and merge.is_over():
+            self._tidy()
 
     def _compile_recent(self) -> None:
         """Make tables of what came one by one."""
-        self._debt = 0.0
-        tables = self._recent.tables()
-        self._compiled += sum(map(len, tables))
-        self._waiting += tables
+        if len(self._state.recent):
+            self._add_tables(self._state.recent.tables(), Recent(self.absent))
+
+    def _add_tables(self, tables: Sequence[CodedTests], recent: Recent | None = None) -> None:
+        """Let compiled clauses wait; with what is left then of those that came one by one."""
+        state = self._state
+        self._state = state._replace(
+            recent=state.recent if recent is None else recent,
+            waiting=(*state.waiting, *tables),
+            compiled=state.compiled + sum(map(len, tables)),
+        )
+
+    def _settle_many(self) -> None:
+        """Make a segment of what waits before it takes long, whether or not an event comes."""
+        if sum(table.weight() for table in self._state.waiting) > self.small:
+            self._settle_waiting()
 
     def _settle_waiting(self) -> None:
         """Make a segment of the tables that wait; with the smallest ones, if these are many."""
-        tables = [live for table in self._waiting if len(live := table.live())]
-        self._waiting = []
+        state = self._state
+        tables = [live for table in state.waiting if len(live := table.live())]
         if not tables:
+            self._state = state._replace(waiting=())
             return
-        busy = [] if self._merge is None else self._merge.segments
-        small = [each for each in self._segments if len(each) <= self.small and each not in busy]
-        if len(small) >= _MANY:
-            tables += [segment.tests() for segment in small]
-            self._segments = [each for each in self._segments if each not in small]
-            self._merged += sum(map(len, small))
-        self._add(Segment.of(merged(tables), self.absent, self.layout))
-        if self._merge is None:
-            self._start_merge()
+        small = [each for each in state.idle() if each.weight() <= self.small]
+        if len(small) < _MANY:
+            small = []
+        tables += [segment.tests() for segment in small]
+        new = Segment.of(merged(tables), self.absent, self.layout)
+        count = state.merged + sum(segment.live() for segment in small)
+        self._state = state._replace(waiting=(), merged=count).with_segment(new, small)
+        self._tidy()
 
-    def _add(self, segment: Segment) -> None:
-        if len(segment) > segment.struck:
-            self._segments.append(segment)
-            self._segments.sort(key=len, reverse=True)
+    def _tidy(self, room: int | None = None) -> None:
+        """See to it that what is held is bounded by what is live, and that segments are few."""
+        room = self.small // 8 if room is None else room
+        if not self._take_over():
+            return
+        state = self._state
+        chosen = due(state.idle(), self.small, room)
+        if not chosen:
+            return
+        count = state.merged + sum(segment.live() for segment in chosen)
+        if state.merge is None:
+            merge = Merge(chosen, self.absent, self.layout)
+            self._state = state._replace(merge=merge, merged=count)
+        elif self._is_pressing(chosen):
+            new = together(chosen, self.absent, self.layout)
+            self._state = state._replace(merged=count).with_segment(new, chosen)
 
-    def _start_merge(self) -> bool:
-        """Merge the smaller segments while each is no match for all smaller ones together."""
-        total = 0
-        similar: list[Segment] = []
-        for segment in reversed(self._segments):
-            if similar and len(segment) > _SIMILAR * total:
-                break
-            similar.append(segment)
-            total += len(segment)
-        if len(similar) < 2 or total <= self.small:
-            similar = [each for each in self._segments if 2 * each.struck > len(each)]
-        if not similar:
-            return False
-        self._merged += sum(len(segment) - segment.struck for segment in similar)
-        self._merge = Merge(similar, self.absent, self.layout)
+    def _is_pressing(self, chosen: Sequence[Segment]) -> bool:
+        """Whether segments cannot wait until the merge that is under way is over."""
+        struck = sum(segment.struck for segment in chosen)
+        return len(chosen) > _PRESSING or struck > self._state.live() + self.small
+
+    def _take_over(self) -> bool:
+        """Drop what is struck out altogether, take over what a merge made; whether to go on."""
+        state = self._state
+        merge = state.merge
+        if merge is not None and merge.is_over():
+            state = state._replace(merge=None)
+            try:
+                result = merge.result()
+            except MemoryError:
+                # All is as before, only larger than need be: go without, until the next change.
+                self._state = state
+                return False
+            except BaseException:
+                self._state = state
+                raise
+            if result is not None:
+                state = state.with_segment(result, merge.segments)
+        elif merge is not None and merge.is_idle():
+            state = state._replace(merge=None)
+        live = tuple(segment for segment in state.segments if segment.live())
+        self._state = state._replace(segments=live)
         return True
 
-    def _finish_merge(self) -> None:
-        merge, self._merge = self._merge, None
-        assert merge is not None
-        result = merge.result()
-        if result is not None:
-            self._segments = [each for each in self._segments if each not in merge.segments]
-            self._add(result)
-        self._start_merge()
+
+def _pairs(state: _State, columns: Columns, limit: int | None) -> Pairs:
+    pieces = state.recent.match_columns(columns)
+    largest = 0 if state.recent.may_repeat else -1
+    for segment in state.segments:
+        exact = not segment.struck and not segment.may_repeat()
+        enough = limit if exact and limit is not None else EVERY
+        pieces += segment.match(columns, counting=False, enough=enough)
+        if segment.may_repeat():
+            largest = max(largest, segment.largest_key)
+    keys, runs = joined(pieces)
+    if largest >= 0:
+        largest = max(largest, int(keys.max(initial=0)))
+    is_plain = largest < 0 and limit is None and not any(s.struck for s in state.segments)
+    most = EVERY if limit is None else limit
+    return Pairs(*_kernels.gather(keys, runs, len(columns), is_plain, most, largest))
 
 
 def _taken_apart(stated: Subscription | Stated) -> Stated:

@@ -1,14 +1,45 @@
-"""Merging segments beside the matching: a thread compiles, whoever matches next takes over."""
+"""Merging segments: which are due, and a thread that makes one of them beside the matching.
+
+As in a log-structured merge tree, segments of similar size are merged, so that each is more than
+twice as large as all smaller ones together: there are O(log n) of them, and a clause is merged
+O(log n) times. Sizes are those of what is live, and a segment that is mostly struck out is due as
+well: what is held stays bounded by what is live.
+"""
 
 from __future__ import annotations
 
 import threading
+from array import array
 from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
 
 from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.coded_tests import Array, merged
 from predicast.matching.columnar.segment import Segment
+from predicast.matching.columnar.uniting import merged
 from predicast.model import Absent
+
+_SIMILAR: Final = 2  # segments up to this many times as large as all smaller ones are merged
+
+
+def due(segments: Sequence[Segment], small: int, room: int) -> list[Segment]:
+    """The segments that should be merged into one.
+
+    Those of similar size, if together they are more than ``small``; and those that are mostly
+    struck out, each of more than ``room`` clauses: for a few it is not worth it.
+    """
+    similar: list[Segment] = []
+    live = 0
+    for segment in sorted(segments, key=Segment.live):
+        if similar and segment.live() > _SIMILAR * live:
+            break
+        similar.append(segment)
+        live += segment.live()
+    if len(similar) < 2 or sum(segment.weight() for segment in similar) <= small:
+        similar = []
+    worn = [each for each in segments if each.is_worn() and each.struck > room]
+    return similar + [each for each in worn if each not in similar]
 
 
 class Merge:
@@ -20,39 +51,50 @@ class Merge:
     """
 
     def __init__(self, segments: Sequence[Segment], absent: Absent, layout: Layout) -> None:
-        self.segments = list(segments)
+        self.segments = tuple(segments)
         self._absent: Absent = absent
         self._layout = layout
-        self._struck: list[Array] = []
-        self._result: Segment | None = None
-        self._error: BaseException | None = None
+        self._struck = array("i")
+        self._outcome: Segment | BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="predicast-merge", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:  # there are too many threads, or the interpreter is about to end
+            self._run()
 
     def is_over(self) -> bool:
         """Whether there is a result, or never will be: a fork leaves threads behind."""
-        return not self._thread.is_alive()
+        return self._outcome is not None or not self._thread.is_alive()
+
+    def is_idle(self) -> bool:
+        """Whether nothing that it merges is live any more."""
+        return not any(segment.live() for segment in self.segments)
 
     def wait(self) -> None:
         """Come back when it is over."""
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
 
-    def strike(self, keys: Array) -> None:
+    def strike(self, keys: np.ndarray) -> None:
         """Subscriptions were struck out of one of the segments."""
-        self._struck.append(keys)
+        self._struck.extend(keys.tolist())
 
     def result(self) -> Segment | None:
-        """The merged segment; ``None`` if the merge came to nothing."""
-        if self._error is not None:
-            raise self._error
-        if self._result is not None:
-            for keys in self._struck:
-                self._result.strike_all(keys)
-        return self._result
+        """The merged segment; ``None`` if the merge came to nothing. Asking again is harmless."""
+        if isinstance(self._outcome, BaseException):
+            raise self._outcome
+        if self._outcome is not None:
+            self._outcome.strike_all(np.array(self._struck, np.int64))
+            self._outcome.recount()
+        return self._outcome
 
     def _run(self) -> None:
         try:
-            table = merged([segment.tests() for segment in self.segments])
-            self._result = Segment.of(table, self._absent, self._layout)
+            self._outcome = together(self.segments, self._absent, self._layout)
         except BaseException as error:  # noqa: BLE001  # raised again where it can be seen
-            self._error = error
+            self._outcome = error
+
+
+def together(segments: Sequence[Segment], absent: Absent, layout: Layout) -> Segment:
+    """One segment of what is live in several."""
+    return Segment.of(merged([segment.tests() for segment in segments]), absent, layout)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,14 @@ def firsts(counts: Array | list[int]) -> Array:
 def firsts_of(things: Array, count: int) -> Array:
     """Where the entries of each of ``count`` things begin, the entries being ascending by thing."""
     return np.searchsorted(things, np.arange(count + 1)).astype(np.int64)
+
+
+def places_of_each(things: Array) -> Iterator[tuple[int, Array]]:
+    """Each thing that occurs, ascending, and the places where it does."""
+    order = np.argsort(things, kind="stable")
+    edges = np.flatnonzero(np.diff(things[order])) + 1
+    for places in np.split(order, edges) if len(order) else ():
+        yield int(things[places[0]]), places
 
 
 def entries(first: Array, things: Array) -> Array:

@@ -13,6 +13,11 @@ a float64, and stays beyond every operand: comparing it is exact all the same. W
 clause may state waits in a brute-force matcher. So adding costs a few appends, and asking a few
 nanoseconds per event and clause, which a compiled segment undercuts only when there are hundreds
 of them.
+
+Rent or buy: asking adds up, and when it has cost as much as compiling would, that is due. It is due
+as well when so much waits that compiling it takes some ten milliseconds: nobody is ever to pay for
+a pile. Only ``add`` and ``drop`` change what is held. Asking and compiling leave it as it is,
+wherever they are interrupted.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ from predicast.matching.columnar.cuts import EXACT
 from predicast.matching.columnar.from_alike import coded_alike
 from predicast.matching.columnar.from_bounds import coded_subscriptions
 from predicast.matching.columnar.runs import Runs, with_starts
+from predicast.matching.columnar.uniting import merged
 from predicast.matching.columns import Columns
 from predicast.matching.parts import Floats, Integers, Intervals
 from predicast.model import Absent, Event, Interval, Operator, Subscription
@@ -40,6 +46,13 @@ from predicast.model.operators import FROM, UP_TO
 from predicast.model.outline import OperandType, Outline, Stated
 
 FEW_ALIKE: Final = 8  # subscriptions of one outline that are compiled one by one
+_MOST_VALUES: Final = 1 << 20  # of events on attributes, laid out at a time
+
+# What compiling costs, in microseconds or so: once, for each clause and for each of its tests.
+_COMPILE: Final = 3_000
+_COMPILE_CLAUSE: Final = 10
+_COMPILE_TEST: Final = 3
+_DEAR: Final = 15_000
 _ROOM: Final = 1 << 10  # clauses that may be gone before the table is made anew
 _NUMBERS: Final = frozenset({OperandType.INTEGER, OperandType.FLOAT})
 
@@ -52,11 +65,25 @@ class _Range(NamedTuple):
     highs: tuple[tuple[int, bool], ...]
 
 
+class _Bounds(NamedTuple):
+    """The table as the compiled loop reads it: a copy, since arrays that are looked at cannot grow.
+
+    Whoever keeps an exception keeps what the calls that it went through looked at.
+    """
+
+    keys: Array
+    first: Array
+    attribute: Array
+    lo: Array
+    hi: Array
+
+
 class Recent:
     """What came since the last segment."""
 
     def __init__(self, absent: Absent) -> None:
         self._absent: Absent = absent
+        self._rent = 0.0
         self._clear()
 
     def _clear(self) -> None:
@@ -70,6 +97,8 @@ class Recent:
         self._attribute = array("i")
         self._lo = array("d")
         self._hi = array("d")
+        self._bounds: _Bounds | None = None
+        self._cost = 0
         self.may_repeat = False
 
     def __len__(self) -> int:
@@ -79,10 +108,15 @@ class Recent:
         """How many clauses there are."""
         return sum(len(each.outline.clauses) for each in self._stated.values())
 
-    def price(self, events: int) -> float:
-        """What asking costs, in microseconds or so."""
+    def is_due(self, events: int, patience: float) -> bool:
+        """Whether compiling should not wait any longer, now that so many events ask."""
         plain = 0.01 * events * len(self._keys) + 20
-        return plain + len(self._odd) * min(2 * events, 30 + events // 10)
+        self._rent += plain + len(self._odd) * min(2 * events, 30 + events // 10)
+        return self._rent > patience * (_COMPILE + self._cost)
+
+    def is_full(self) -> bool:
+        """Whether so much waits that compiling more would take too long."""
+        return self._cost > _DEAR
 
     def add(self, key: int, stated: Stated) -> None:
         """Hold one more."""
@@ -91,7 +125,9 @@ class Recent:
             self._clear()
             for other, its in held.items():
                 self.add(other, its)
+        self._bounds = None
         self._stated[key] = stated
+        self._cost += _cost(stated.outline)
         plan = _plan(stated.outline)
         operands = stated.operands
         if plan is None or not all(-EXACT < operand < EXACT for operand in operands):
@@ -117,8 +153,11 @@ class Recent:
 
     def drop(self, key: int) -> bool:
         """Forget one, if it is here."""
-        if self._stated.pop(key, None) is None:
+        stated = self._stated.pop(key, None)
+        if stated is None:
             return False
+        self._bounds = None
+        self._cost -= _cost(stated.outline)
         clauses = self._clauses.pop(key, None)
         if clauses is None:
             self._odd.unsubscribe(key)
@@ -140,6 +179,13 @@ class Recent:
             for part in columns.parts(attribute)
         )
 
+    def can_tell_one(self, event: Event) -> bool:
+        """The same of one event."""
+        return not any(
+            isinstance(value, Interval) and name in self._attributes
+            for name, value in event.items()
+        )
+
     def match(self, event: Event) -> list[int]:
         """The keys that one event matches; some perhaps twice."""
         found = self._odd.match(event) if len(self._odd) else []
@@ -147,21 +193,19 @@ class Recent:
             return found
         values = np.zeros((1, len(self._attributes)))
         states = np.full(values.shape, LACKING, np.uint8)
-        for attribute, column in self._attributes.items():
-            value = event.get(attribute)
+        for attribute, value in event.items():
+            column = self._attributes.get(attribute)
+            if column is None:
+                continue
             if type(value) is int or type(value) is float:
                 values[0, column], states[0, column] = value, NUMBER
-            elif value is not None:
+            else:
                 states[0, column] = OTHER
-        found += self._match(values, states).keys.tolist()
+        found += self._match(self._table(), values, states).keys.tolist()
         return found
 
-    def can_tell_one(self, event: Event) -> bool:
-        """The same of one event."""
-        return not any(isinstance(event.get(name), Interval) for name in self._attributes)
-
     def match_columns(self, columns: Columns) -> list[Runs]:
-        """The matches of a batch."""
+        """The matches of a batch, in pieces whose values fit in memory."""
         found = []
         if len(self._odd):
             events, keys = self._odd.match_columns(columns)
@@ -169,35 +213,35 @@ class Recent:
             runs = np.stack([events, place, place + 1], axis=1)
             found.append(Runs(keys.astype(np.int32), runs))
         if self._keys:
-            values = np.zeros((len(columns), len(self._attributes)))
-            states = np.full(values.shape, LACKING, np.uint8)
-            for attribute, column in self._attributes.items():
-                for part in columns.parts(attribute):
-                    rows = slice(None) if part.rows is None else part.rows
-                    is_number = isinstance(part, Integers | Floats)
-                    states[rows, column] = NUMBER if is_number else OTHER
-                    if is_number:
-                        values[rows, column] = part.values
-            found.append(self._match(values, states))
+            # What no event of the batch has is one column, of nothing.
+            there = [name for name in self._attributes if columns.parts(name)]
+            column = np.full(len(self._attributes), len(there), np.int32)
+            column[[self._attributes[name] for name in there]] = np.arange(len(there))
+            table = self._table()
+            table = table._replace(attribute=column[table.attribute])
+            for start, piece in columns.chunks(max(_MOST_VALUES // (len(there) + 1), 1)):
+                found.append(self._match(table, *_values(piece, there), start))
         return found
 
-    def _match(self, values: Array, states: Array) -> Runs:
-        keys, ends = _recent_kernels.match_bounds(
-            np.frombuffer(self._keys, np.int32),
-            np.frombuffer(self._first, np.int64),
-            np.frombuffer(self._attribute, np.int32) if self._attribute else _NONE,
-            np.frombuffer(self._lo, np.float64) if self._lo else _NO_ENDS,
-            np.frombuffer(self._hi, np.float64) if self._hi else _NO_ENDS,
-            values,
-            states,
-            self._absent == "passes",
-        )
-        return Runs(keys, with_starts(ends))
+    def _table(self) -> _Bounds:
+        if self._bounds is None:
+            self._bounds = _Bounds(
+                np.array(self._keys, np.int32),
+                np.array(self._first, np.int64),
+                np.array(self._attribute, np.int32),
+                np.array(self._lo, np.float64),
+                np.array(self._hi, np.float64),
+            )
+        return self._bounds
+
+    def _match(self, table: _Bounds, values: Array, states: Array, start: int = 0) -> Runs:
+        keys, ends = _recent_kernels.match_bounds(*table, values, states, self._absent == "passes")
+        return Runs(keys, with_starts(ends, start))
 
     # Compiling.
 
     def tables(self) -> list[CodedTests]:
-        """All of it, compiled; then there is nothing left."""
+        """All of it, compiled: one table, or none if no event can match any of it."""
         by_outline: dict[Outline, list[int]] = {}
         for key, stated in self._stated.items():
             by_outline.setdefault(stated.outline, []).append(key)
@@ -211,13 +255,30 @@ class Recent:
                 few += [(key, self._stated[key].subscription()) for key in keys]
         if few:
             tables += coded_subscriptions(few, self._absent)
-        self._clear()
-        return tables
+        return [merged(tables)] if tables else []
 
 
-_NONE: Final = np.zeros(0, np.int32)
-_NO_ENDS: Final = np.zeros(0)
 _MAX_PLAN_BYTES: Final = 16 << 20  # a plan's ranges take up to twice what its outline does
+
+
+def _values(columns: Columns, attributes: list[str]) -> tuple[Array, Array]:
+    """The numbers of a batch, and what else there is; the last column is of nothing."""
+    values = np.zeros((len(columns), len(attributes) + 1))
+    states = np.full(values.shape, LACKING, np.uint8)
+    for column, attribute in enumerate(attributes):
+        for part in columns.parts(attribute):
+            rows = slice(None) if part.rows is None else part.rows
+            is_number = isinstance(part, Integers | Floats)
+            states[rows, column] = NUMBER if is_number else OTHER
+            if is_number:
+                values[rows, column] = part.values
+    return values, states
+
+
+def _cost(outline: Outline) -> int:
+    """What compiling one such subscription costs."""
+    clauses = outline.clauses
+    return _COMPILE_CLAUSE * len(clauses) + _COMPILE_TEST * sum(map(len, clauses))
 
 
 @remembered(_MAX_PLAN_BYTES, lambda arguments, _: 3 * arguments[0].cost)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.axes import Axis
 from predicast.matching.columnar.blocks import Layout, family_arrays
-from predicast.matching.columnar.coded_tests import CodedTests, Other, stacked
+from predicast.matching.columnar.coded_tests import CodedTests, Other, stacked, weight
 from predicast.matching.columnar.event_codes import EventCoder, EventCodes
 from predicast.matching.columnar.hits import Hits, OtherTests
 from predicast.matching.columnar.image import Image, SegmentArrays, packed
@@ -34,16 +34,14 @@ _NO_HITS: Final = Hits(np.zeros(2, np.int64), np.zeros(0, np.int32))
 class Segment:
     """Clauses, compiled; each belongs to the subscription with its key."""
 
-    def __init__(
-        self, axes: list[Axis], others: list[Other], image: Image, absent: Absent, struck: int = 0
-    ) -> None:
+    def __init__(self, axes: list[Axis], others: list[Other], image: Image, absent: Absent) -> None:
         self.axes, self.others, self.image = axes, others, image
-        self.struck = struck
         self._absent: Absent = absent
         self._coder = EventCoder(axes, absent)
         self._other_tests = OtherTests(others, absent)
         self.arrays: SegmentArrays = image.arrays()
         self._has_sets = bool((np.diff(self.arrays.test_span_first) > 1).any())
+        self.recount()
         owners = self.arrays.keys[self.arrays.by_key]
         owners = np.where(owners < 0, ~owners, owners)
         self.largest_key = int(owners[-1]) if len(owners) else -1
@@ -63,6 +61,18 @@ class Segment:
     def __len__(self) -> int:
         return len(self.arrays.by_key)
 
+    def live(self) -> int:
+        """How many clauses are not struck out."""
+        return len(self) - self.struck
+
+    def is_worn(self) -> bool:
+        """Whether most of it is struck out."""
+        return 2 * self.struck > len(self)
+
+    def weight(self) -> int:
+        """What merging it costs, in clauses."""
+        return weight(len(self), self.axes, self.others)
+
     def nbytes(self) -> int:
         """The memory of its arrays and cuts."""
         cuts = [cut for axis in self.axes for cut in (axis.lower, axis.upper) if cut is not None]
@@ -77,6 +87,10 @@ class Segment:
         found = np.zeros(len(keys), bool)
         self.struck += _kernels.strike(self.arrays.keys, self.arrays.by_key, keys, found)
         return found
+
+    def recount(self) -> None:
+        """Count what is struck out, when that may have been interrupted."""
+        self.struck = int(np.count_nonzero(self.arrays.keys[self.arrays.by_key] < 0))
 
     # Matching.
 

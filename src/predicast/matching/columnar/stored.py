@@ -145,10 +145,7 @@ class _Reading:
         directory = self._array(written.directory, "i8")
         _check_directory(directory, len(data))
         _check_arrays(Image(data, directory), len(axes), len(others), self._bound)
-        segment = Segment(axes, others, Image(data, directory), self._absent)
-        arrays = segment.arrays
-        segment.struck = int(np.count_nonzero(arrays.keys[arrays.by_key] < 0))
-        return segment
+        return Segment(axes, others, Image(data, directory), self._absent)
 
     def _array(self, number: int, type_: str) -> Array:
         arrays = self._structure.arrays

@@ -175,7 +175,7 @@ def test_what_changes_without_an_event_in_between_takes_no_more_room() -> None:
         engine.change("moving", parameters={"a": number})
     matcher = engine._held.matcher
     assert isinstance(matcher, Columnar)
-    assert len(matcher._recent._keys) < 2_000
+    assert len(matcher._state.recent._keys) < 2_000
     assert engine.match({"x": 4_999.5}) == ["kept", "moving"]
     assert engine.match({"x": 4_999}) == ["kept"]
 

@@ -1,13 +1,17 @@
 """Rank codes compare exactly as the values do."""
 
+import random
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from predicast import Event, Interval
+from predicast.matching.columnar import cuts as cuts_module
 from predicast.matching.columnar.axes import Axis, AxisName, Scale
 from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
-from predicast.matching.columnar.cuts import NumberCuts, split, split_all
+from predicast.matching.columnar.cuts import NumberCuts, ranked_apart, split, split_all
 from predicast.matching.columnar.event_codes import EventCoder, value_code
 from predicast.matching.columnar.from_clauses import coded
 from predicast.matching.columns import Columns
@@ -38,6 +42,27 @@ def test_a_code_counts_the_cuts_before_a_value(
     assert [distinct[place] for place in position] == [(split(n), s) for n, s in cuts]
     before = {(n, s) for n, s in cuts if n < value or (n == value and s == 0)}
     assert ranked.code(value) == len({(split(n), s) for n, s in before})
+
+
+@given(st.lists(CUTS, min_size=1, max_size=4), st.sampled_from([0, 2, 256]))
+def test_many_axes_are_ranked_as_each_by_itself(
+    axes: list[list[tuple[int | float, int]]], alone: int
+) -> None:
+    given_cuts = [(axis, cut) for axis, cuts in enumerate(axes) for cut in cuts]
+    random.Random(alone).shuffle(given_cuts)
+    axis = np.array([axis for axis, _ in given_cuts], np.int64)
+    whole, rest = split_all([number for _, (number, _) in given_cuts])
+    side = np.array([side for _, (_, side) in given_cuts], np.int8)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuts_module, "_ALONE", alone)
+        ranked, position = ranked_apart(axis, whole, rest, side, len(axes))
+    assert len(ranked) == len(axes)
+    for place, cuts in enumerate(ranked):
+        here = axis == place
+        expected, positions = NumberCuts.rank(whole[here], rest[here], side[here])
+        assert position[here].tolist() == positions.tolist()
+        for name in ("whole", "rest", "side"):
+            assert getattr(cuts, name).tolist() == getattr(expected, name).tolist()
 
 
 def constraint_on_x(constraint: Constraint) -> Constraint:

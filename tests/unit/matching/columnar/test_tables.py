@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from predicast import Event
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.coded_tests import CodedTests, merged
+from predicast.matching.columnar.coded_tests import CodedTests
 from predicast.matching.columnar.from_alike import coded_alike
 from predicast.matching.columnar.from_bounds import coded_subscriptions
 from predicast.matching.columnar.segment import Segment
-from predicast.model import Absent, Clause, Constraint, Operator, Subscription
+from predicast.matching.columnar.uniting import merged
+from predicast.model import Absent, Clause, Constraint, Interval, Operator, Subscription
 from predicast.model.alike import Alike, grouped
 from predicast.model.outline import outlined
 from predicast.testing import strategies as some
@@ -158,3 +159,29 @@ def test_what_is_struck_out_is_left_out_of_a_merge(
         expected = [key for key in right(subscriptions, absent, event) if key not in gone]
         assert found(segment, event) == expected
         assert found(again, event) == expected
+
+
+@given(st.data(), POLICIES, LAYOUTS)
+def test_many_attributes_of_one_outline(
+    data: st.DataObject, absent: Absent, layout: Layout
+) -> None:
+    """More attributes than an integer has bits; on each, rows with and without an integer."""
+    names = [f"a{n}" for n in range(data.draw(st.sampled_from([3, 70])))]
+    some_names = st.sampled_from([names[0], names[1], names[-1]])
+    rows = []
+    for _ in range(data.draw(st.integers(1, 4))):
+        without = data.draw(st.sets(some_names))
+        ends = [(0.25, 0.75 if name in without else 1.75) for name in names]
+        rows.append(tuple(end for pair in ends for end in pair))
+    clause = Clause(tuple(Constraint(name, Operator.BETWEEN, (0.25, 0.5)) for name in names))
+    outline, _ = outlined(Subscription((clause,)))
+    alike = Alike.of(outline, rows)
+    inside: dict[str, Interval | float] = dict.fromkeys(names, 0.5)
+    events = [
+        Event(inside | {data.draw(some_names): data.draw(st.sampled_from(ENDS))}) for _ in range(4)
+    ]
+    tables = coded_alike(np.arange(len(rows)), alike, absent)
+    assert_means(tables, list(alike.subscriptions()), absent, layout, events)
+
+
+ENDS = [Interval(0, 1), Interval(1, 2), Interval(0.5, 0.6), Interval(-1, 0)]

@@ -1,0 +1,147 @@
+"""What is held is bounded by what is live, and no call pays for a pile, whether anyone matches."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from predicast import Event
+from predicast.matching.brute_force import BruteForce
+from predicast.matching.columnar import Columnar, recent
+from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columns import Columns
+from predicast.matching.parts import Integers
+from predicast.matching.window import Added, Operation, Removed, Replaced
+from predicast.model import Clause, Constraint, Operator, Subscription
+
+SMALL = 256
+
+
+class Tight(Columnar):
+    """Segments of a few hundred clauses behave as those of many thousands do."""
+
+    name = "columnar-tight"
+    layout = Layout(block=64, family=64, partition=8)
+    small = SMALL
+    few = 16
+
+
+def above(number: int, attribute: str = "x") -> Subscription:
+    return Subscription((Clause((Constraint(attribute, Operator.GT, number),)),))
+
+
+def loaded(kind: type[Columnar], many: int) -> Columnar:
+    matcher = kind()
+    matcher.run_window([Added(key, above(key)) for key in range(many)])
+    matcher.settle()
+    return matcher
+
+
+def test_windows_without_an_event_in_between_pile_nothing_up() -> None:
+    random_ = random.Random(0)
+    live = 600
+    matcher, oracle = loaded(Tight, live), BruteForce()
+    for key in range(live):
+        oracle.subscribe(key, above(key))
+    for window in range(80):
+        keys = random_.sample(range(live), live // 2)
+        operations: list[Operation] = [Replaced(key, above(key + window)) for key in keys]
+        matcher.run_window(operations)
+        oracle.run_window(operations)
+        held = matcher.statistics()
+        assert held["clauses"] == live
+        assert held["struck"] <= 5 * (live + SMALL)
+        assert held["segments"] <= 16
+    event = Event({"x": live // 2})
+    assert sorted(matcher.match(event)) == sorted(oracle.match(event))
+
+
+def test_a_segment_of_which_nothing_is_live_is_gone_at_once() -> None:
+    matcher = loaded(Tight, 600)
+    for key in range(600):
+        assert matcher.statistics()["segments"] > 0
+        matcher.unsubscribe(key)
+    held = matcher.statistics()
+    assert (held["segments"], held["struck"], held["merging"], held["bytes"]) == (0, 0, 0, 0)
+
+
+def test_a_segment_that_is_mostly_struck_out_is_made_anew_without_another_change() -> None:
+    matcher = loaded(Tight, 600)
+    matcher.run_window([Removed(key) for key in range(400)])
+    merge = matcher._state.merge
+    assert merge is not None
+    merge.wait()
+    assert len(matcher.match(Event({"x": 10_000}))) == 200
+    held = matcher.statistics()
+    assert (held["clauses"], held["struck"], held["segments"]) == (200, 0, 1)
+
+
+def test_what_nobody_asks_for_any_more_leaves_no_axes_behind() -> None:
+    matcher = Tight()
+    matcher.run_window([Added(key, above(key, f"a{key}")) for key in range(600)])
+    matcher.settle()
+    matcher.run_window([Removed(key) for key in range(1, 600)])
+    matcher.settle()
+    (segment,) = matcher._state.segments
+    assert [axis.name.attribute for axis in segment.axes] == ["a0"]
+
+
+def test_no_call_compiles_a_pile() -> None:
+    matcher = Columnar()
+    compiled, most = 0, 1_500
+    for key in range(4_000):
+        matcher.subscribe(key, above(key))
+        state = matcher._state
+        assert state.compiled - compiled <= most
+        assert len(state.recent) <= most
+        compiled = state.compiled
+    for _ in range(200):
+        assert len(matcher.match(Event({"x": 10}))) == 10
+        assert matcher._state.compiled - compiled <= most
+        compiled = matcher._state.compiled
+    assert matcher.statistics()["segments"] <= 5
+
+
+def test_wide_subscriptions_are_compiled_before_they_are_many() -> None:
+    wide = Subscription((Clause(tuple(Constraint(f"a{n}", Operator.GT, n) for n in range(2_000))),))
+    matcher = Columnar()
+    for key in range(8):
+        matcher.subscribe(key, wide)
+        assert len(matcher._state.recent) <= 3
+    assert sorted(matcher.match(Event({f"a{n}": n + 1 for n in range(2_000)}))) == list(range(8))
+    assert matcher.match(Event({f"a{n}": n + (n != 7) for n in range(2_000)})) == []
+
+
+def test_recents_lay_out_only_what_a_batch_has() -> None:
+    """A value for each event and each attribute that someone asks for would take 180 MB."""
+    matcher = Columnar()
+    clause = Clause(tuple(Constraint(f"a{n}", Operator.GT, n) for n in range(1_000)))
+    matcher.subscribe(0, Subscription((clause,)))
+    matcher.subscribe(1, above(19_990, "a5"))
+    rows = 20_000
+    columns = Columns(rows, {"a5": [Integers(np.arange(rows), None)]})
+    matcher._state.recent.match_columns(columns)  # whatever is loaded and cached by it
+    tracemalloc.start()
+    try:
+        matcher._state.recent.match_columns(columns)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5_000_000
+    events, keys = matcher.match_columns(columns)
+    assert (events.tolist(), keys.tolist()) == ([*range(19_991, rows)], [1] * 9)
+
+
+def test_a_batch_is_asked_of_recents_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recent, "_MOST_VALUES", 7)
+    matcher, oracle = Columnar(), BruteForce()
+    for key in range(6):
+        for each in (matcher, oracle):
+            each.subscribe(key, above(key, "ab"[key % 2]))
+    events = [Event({"a": n % 9} if n % 3 else {"b": 4.5, "c": "x"}) for n in range(20)]
+    found = [sorted(keys) for keys in matcher.match_batch(events)]
+    assert found == [sorted(keys) for keys in oracle.match_batch(events)]
+    assert matcher.statistics()["recent"] == 6

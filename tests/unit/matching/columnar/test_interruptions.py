@@ -1,0 +1,264 @@
+"""An exception at any line of a match leaves the matcher giving right answers.
+
+A signal's handler or a lack of memory may raise anywhere. So each call is made again and again,
+and interrupted at another line each time: at every line that holds the matcher's state, the first
+and the last time that it is reached, and elsewhere once per function. After each of them, brute
+force says what is right. What was raised is kept, and with it all that the frames it went through
+looked at.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from itertools import count
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+import pytest
+
+from predicast import Event
+from predicast.matching.brute_force import BruteForce
+from predicast.matching.columnar import Columnar, merging
+from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columnar.merging import Merge
+from predicast.matching.columnar.segment import Segment
+from predicast.matching.columns import Columns
+from predicast.matching.matcher import Matcher
+from predicast.model import Clause, Constraint, Interval, Operator, Subscription
+from predicast.model.alike import grouped
+
+_PUBLISHING = ("matcher.py", "merging.py")
+_STATEFUL = (*_PUBLISHING, "recent.py", "segment.py")
+
+
+class Interrupted(BaseException):
+    """Nothing expects it."""
+
+
+def traced(call: Callable[[], object], reach: Callable[[CodeType, int], None]) -> None:
+    """Make a call, and tell of every line of ours, and of threads, that it reaches."""
+
+    def look(frame: FrameType, event: str, _: Any) -> Any:
+        name = frame.f_code.co_filename
+        if "predicast" not in name and not name.endswith("threading.py"):
+            return None
+        if event == "line":
+            reach(frame.f_code, frame.f_lineno)
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+
+
+def points(call: Callable[[], object]) -> list[int]:
+    """Which of the lines that a call reaches to interrupt it at, counted from its beginning."""
+    first: dict[object, int] = {}
+    last: dict[object, int] = {}
+    reached = count()
+
+    def reach(code: CodeType, line: int) -> None:
+        is_stateful = code.co_filename.endswith(_STATEFUL)
+        place = (code, line) if is_stateful else code
+        number = next(reached)
+        first.setdefault(place, number)
+        if code.co_filename.endswith(_PUBLISHING):
+            last[place] = number
+
+    traced(call, reach)
+    return sorted({*first.values(), *last.values()})
+
+
+def interrupted(call: Callable[[], object], point: int) -> BaseException | None:
+    """Make a call, and raise at one of the lines that it reaches; what came of it."""
+    reached = count()
+
+    def reach(code: CodeType, line: int) -> None:
+        if next(reached) == point:
+            raise Interrupted
+
+    try:
+        traced(call, reach)
+    except BaseException as error:  # noqa: BLE001  # whatever an interrupted library makes of it
+        return error
+    return None  # caches are filled by now, and threads wait for each other or not
+
+
+def where(error: BaseException | None) -> str:
+    return "" if error is None else "".join(traceback.format_tb(error.__traceback__)[-4:])
+
+
+class Small(Columnar):
+    """A handful of clauses make a segment, and several of those a merge."""
+
+    name = "columnar-small"
+    layout = Layout(block=2, family=2, partition=1)
+    small = 64
+    few = 2
+
+
+class Eager(Small):
+    """All is compiled before the next event."""
+
+    name = "columnar-eager"
+    patience = 0
+
+
+def subscription(number: int) -> Subscription:
+    x = Constraint("x", Operator.GE, number % 7)
+    tests = (
+        (Constraint("x", Operator.LT, 9 + number % 3),),
+        (Constraint("name", Operator.CONTAINS, "ab"[number % 2]),),
+        (Constraint("y", Operator.IN, (number % 3, 7)),),
+        (Constraint("y", Operator.GT, number % 4), Constraint("x", Operator.LE, 20)),
+    )[number % 4]
+    clauses = [Clause((x, *tests))]
+    if number % 4 == 3:
+        clauses.append(Clause((Constraint("y", Operator.LT, number % 6),)))
+    return Subscription(tuple(clauses))
+
+
+EVENTS = [
+    Event({"x": 6, "y": 7, "name": "cab"}),
+    Event({"x": 3.5, "y": 2}),
+    Event({"y": 0, "name": "b"}),
+    Event({"x": 10}),
+    Event({}),
+]
+COLUMNS = Columns.from_events(EVENTS)
+REGION = Event({"x": Interval(2, 4), "y": 3})
+
+
+class Calm(Small):
+    """Nothing is merged by itself."""
+
+    name = "columnar-calm"
+    small = 1_000_000
+
+
+def filled(kind: type[Columnar]) -> tuple[Columnar, BruteForce]:
+    """Three segments, of which two are merged; tables that wait, recents, and some struck out."""
+    matcher, oracle = Calm(), BruteForce()
+    first = 0
+    for many in (30, 12, 8, 24, 9):
+        new = {number: subscription(number) for number in range(first, first + many)}
+        first += many
+        for key, each in new.items():
+            oracle.subscribe(key, each)
+            if many == 9:
+                matcher.subscribe(key, each)
+        for keys, alike in grouped(new.items()) if many > 9 or many == 8 else ():
+            matcher.subscribe_alike(keys, alike)
+        if many not in {24, 9}:
+            matcher.stored()  # compiles what waits
+    state = matcher._state
+    assert (len(state.segments), len(state.waiting), len(state.recent)) == (3, 5, 9)
+    merge = Merge(state.segments[1:], "fails", kind.layout)
+    merge.wait()
+    matcher._state = state._replace(merge=merge)
+    for key in (3, 31, 32, 45, 60, 70, 80):
+        matcher.unsubscribe(key)
+        oracle.unsubscribe(key)
+    moved = kind()
+    moved._state, moved._subscriptions = matcher._state, matcher._subscriptions
+    return moved, oracle
+
+
+def answers(matcher: Matcher) -> list[list[int]]:
+    """What it finds, in all the ways that there are to ask."""
+    events, keys = matcher.match_columns(COLUMNS)
+    found = [sorted(keys[events == event].tolist()) for event in range(len(EVENTS))]
+    assert matcher.count_columns(COLUMNS).tolist() == [len(each) for each in found]
+    return [*found, *(sorted(matcher.match(event)) for event in (EVENTS[0], REGION))]
+
+
+class Call(NamedTuple):
+    """What to interrupt; ways that differ little take turns at the points."""
+
+    kind: type[Columnar]
+    make: Callable[[Columnar], object]
+    every: int = 1
+
+
+CALLS = {
+    "match": Call(Small, lambda matcher: matcher.match(EVENTS[0]), every=3),
+    "match, compiling": Call(Eager, lambda matcher: matcher.match(EVENTS[0])),
+    "batch": Call(Small, lambda matcher: matcher.match_batch(EVENTS), every=3),
+    "count": Call(Eager, lambda matcher: matcher.count_columns(COLUMNS), every=4),
+    "stored": Call(Small, lambda matcher: matcher.stored(), every=3),
+    "settle": Call(Small, lambda matcher: matcher.settle(), every=2),
+    "statistics": Call(Small, lambda matcher: matcher.statistics()),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_an_interrupted_call_changes_no_answer(name: str) -> None:
+    kind, call, every = CALLS[name]
+    matcher, oracle = filled(kind)
+    right, state = answers(oracle), matcher._state
+    kept = []
+    for point in points(lambda: call(matcher))[::every]:
+        matcher._state = state  # it is immutable: this is how all was before the call
+        kept.append(interrupted(lambda: call(matcher), point))
+        found = answers(matcher)
+        assert found == right, f"interrupted by {kept[-1]!r} at {where(kept[-1])}"
+    assert sum(error is not None for error in kept) > 20, "hardly a line was reached"
+    assert matcher.statistics()["subscriptions"] == len(oracle)
+
+
+@pytest.mark.parametrize("name", ["match, compiling", "settle"])
+def test_what_was_interrupted_can_be_changed(name: str) -> None:
+    kind, call, _ = CALLS[name]
+    first, _ = filled(kind)
+    every = points(lambda: call(first))
+    kept = []
+    for point in every[:: len(every) // 20]:
+        matcher, oracle = filled(kind)
+        kept.append(interrupted(lambda m=matcher: call(m), point))  # type: ignore[misc]
+        for each in (matcher, oracle):
+            for key in range(0, 83, 6):
+                if key != 60:
+                    each.change(key, subscription(key + 1))
+            for key in (1, 33, 46, 61, 77):
+                each.unsubscribe(key)
+            each.subscribe(200, subscription(2))
+        right = answers(oracle)
+        assert answers(matcher) == right, f"{name}, interrupted at line {point}"
+        matcher.settle()
+        assert answers(matcher) == right, f"{name}, interrupted at line {point}, then settled"
+
+
+def test_a_merge_that_lacks_memory_comes_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    matcher, oracle = filled(Small)
+    state = matcher._state
+
+    def fail(*_: object) -> Segment:
+        raise MemoryError
+
+    monkeypatch.setattr(merging, "together", fail)
+    merge = Merge(state.segments[1:], "fails", Small.layout)
+    merge.wait()
+    monkeypatch.undo()
+    matcher._state = state._replace(merge=merge)
+    assert answers(matcher) == answers(oracle)
+    matcher.settle()
+    assert answers(matcher) == answers(oracle)
+
+
+def test_a_merge_is_made_at_once_where_no_thread_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    matcher, oracle = filled(Small)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    merge = Merge(matcher._state.segments[1:], "fails", Small.layout)
+    assert merge.is_over()
+    merge.wait()
+    matcher._state = matcher._state._replace(merge=merge)
+    assert answers(matcher) == answers(oracle)
