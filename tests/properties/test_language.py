@@ -1,6 +1,5 @@
 """The language on random input: round trips, and no way to hurt it."""
 
-import time
 from typing import Any
 
 from hypothesis import example, given
@@ -92,12 +91,11 @@ def outcome(cache: ShapeCache, text: str) -> Subscription | str:
 @example("`" * 65_535)
 @example("a IN (" + "1," * 30_000 + "1)")
 def test_any_text_is_parsed_or_refused_with_a_typed_error_in_bounded_time(text: str) -> None:
-    started = time.monotonic()
+    # No stopwatch: what is not bounded takes hours for these examples, which pytest's timeout ends.
     try:
         assert isinstance(parse_where(text), Subscription)
     except PredicastError as error:
         check(error)
-    assert time.monotonic() - started < 10
 
 
 JSON = st.recursive(

@@ -1,11 +1,10 @@
 """Saving: whole or not at all, while matching goes on, and shared by all who load it."""
 
-import random
+import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -13,16 +12,30 @@ import pytest
 from predicast import Engine
 from predicast.snapshot import atomic
 
+# Adds a subscription, saves, and is killed at a given moment: by the kernel, at the first byte
+# beyond so many, or by its own hand.
 SAVER = """
-import sys
+import os, resource, signal, sys
+from pathlib import Path
 from predicast import Engine
-path, generation = sys.argv[1], int(sys.argv[2])
+
+path, moment = sys.argv[1:]
 engine = Engine.load(path)
-print("ready", flush=True)
-while True:
-    generation += 1
-    engine.subscribe(f"generation = {generation}", id=f"generation {generation}")
-    engine.save(path)
+engine.subscribe("a = 0", id="new")
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+if moment.isdigit():
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(moment), int(moment)))
+elif moment == "before it has its name":
+    Path.replace = die
+elif moment == "when it has its name":
+    rename = Path.replace
+    Path.replace = lambda *arguments: (rename(*arguments), die())
+engine.save(path)
 """
 
 
@@ -36,31 +49,29 @@ def leftovers(folder: Path) -> list[Path]:
     return [each for each in folder.iterdir() if each.name.endswith(".saving")]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="no such signals")
 def test_a_kill_in_the_middle_of_save_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "engine"
     engine_of(5_000).save(path)
-    chosen = random.Random(7)
-    interrupted = 0
-    for attempt in range(60):  # how many kills come in the middle is up to the machine
-        if attempt >= 8 and interrupted:
-            break
-        before = len(Engine.load(path))
-        command = [sys.executable, "-c", SAVER, str(path), str(before)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as saver:
-            assert saver.stdout is not None
-            saver.stdout.readline()
-            while attempt % 2 and saver.poll() is None and not leftovers(tmp_path):
-                pass  # every other kill comes while a file is being written
-            time.sleep(chosen.uniform(0, 0.003 if attempt % 2 else 0.2))
-            saver.send_signal(signal.SIGKILL)
-        interrupted += bool(leftovers(tmp_path))
-        loaded = Engine.load(path)
-        assert len(loaded) >= before
-        assert loaded.match({"a": 5, "b": ""}) == ["s5"]
-        assert len(loaded.subscriptions()) == len(loaded)
-    assert interrupted, "no kill came in the middle of a save"
-    Engine.load(path).save(path)
+    size = path.stat().st_size
+    for moment in ["0", str(size // 2), "before it has its name"]:
+        killed_while_saving(path, moment)
+        assert len(leftovers(tmp_path)) == 1  # the one before was removed
+        check_whole(path, 5_000)
+    killed_while_saving(path, "when it has its name")
     assert leftovers(tmp_path) == []
+    check_whole(path, 5_001)
+
+
+def killed_while_saving(path: Path, moment: str) -> None:
+    ended = subprocess.run([sys.executable, "-c", SAVER, str(path), moment], check=False)
+    assert ended.returncode == -(signal.SIGXFSZ if moment.isdigit() else signal.SIGKILL)
+
+
+def check_whole(path: Path, count: int) -> None:
+    loaded = Engine.load(path)
+    assert len(loaded) == len(loaded.subscriptions()) == count
+    assert loaded.match({"a": 5, "b": ""}) == ["s5"]
 
 
 def test_a_file_that_is_being_written_is_not_taken_for_a_leftover(tmp_path: Path) -> None:
