@@ -2,7 +2,6 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.NOTPARALLEL:
 .SUFFIXES:
 
 # The Python to build .venv with; the newest suitable one when empty.
@@ -11,8 +10,12 @@ PYTHON ?=
 BENCH ?= language
 # For how long `make fuzz-arrow` runs, twice: as shipped, and with every index of a kernel checked.
 SECONDS ?= 300
+# How often `make soak` runs the quick tests.
+RUNS ?= 10
 
 BIN := .venv/bin
+# On every core, within reason; a worker that has nothing left to do takes over from another.
+QUICK := $(BIN)/pytest --ignore=tests/spark --numprocesses=auto --maxprocesses=8 --dist=worksteal
 
 # ---- set-up -------------------------------------------------------------------------------
 # Each step ends by touching a stamp named after the content that it depends on, so that nothing is
@@ -45,8 +48,14 @@ set-up: $(java) ## Make .venv: Python, pinned packages, Java (the other targets 
 run: $(java) ## Run the demo: three small worlds through Spark
 	@$(BIN)/predicast demo
 
+# Two at a time, each of which takes about a core; what one says is shown when it ends.
+side_by_side := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+
 .PHONY: test
-test: lint types test-quick test-spark test-connect docs ## Run every check that must pass
+test: $(java) ## Run every check that must pass
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory $(side_by_side) types docs test-spark test-connect
+	@$(MAKE) --no-print-directory test-quick
 	@echo 'All checks passed.'
 
 # ---- the checks, one by one ---------------------------------------------------------------
@@ -63,7 +72,7 @@ types: $(installed) ## Check types (mypy, strict)
 
 .PHONY: test-quick
 test-quick: $(installed) ## Run the tests that need no Spark
-	$(BIN)/pytest --ignore=tests/spark
+	$(QUICK)
 
 .PHONY: test-spark
 test-spark: $(java) ## Run the Spark tests on classic Spark
@@ -86,7 +95,11 @@ format: $(installed) ## Format the code and repair what ruff can
 
 .PHONY: fuzz
 fuzz: $(installed) ## Run the quick tests with many more generated examples
-	HYPOTHESIS_PROFILE=long $(BIN)/pytest --ignore=tests/spark --timeout=0
+	HYPOTHESIS_PROFILE=long $(QUICK) --timeout=0
+
+.PHONY: soak
+soak: $(installed) ## Run the quick tests again and again on a busy machine: make soak RUNS=10
+	tools/soak $(RUNS) $(QUICK)
 
 .PHONY: fuzz-arrow
 fuzz-arrow: $(installed) ## Match Arrow tables of every layout for SECONDS, with and without bounds checked

@@ -1,8 +1,14 @@
-"""Hypothesis profiles: quick by default, ``HYPOTHESIS_PROFILE=long`` for ``make fuzz``."""
+"""Hypothesis profiles: quick by default, ``HYPOTHESIS_PROFILE=long`` for ``make fuzz``.
+
+Matchers of the tests' own are registered here, so that a file which runs every registered matcher
+runs the same ones alone as in the whole suite.
+"""
 
 import os
 
 from hypothesis import HealthCheck, settings
+
+import tests.columnar_shapes  # noqa: F401  # registers
 
 _SLOW_MACHINES = [HealthCheck.too_slow, HealthCheck.data_too_large]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import subprocess
 import sys
@@ -134,9 +133,7 @@ def test_the_tour_shows_code_that_works(spark: SparkSession, tmp_path: Path) -> 
     assert written.num_rows == len(expected(world))
 
 
-@pytest.mark.skipif(
-    os.environ.get("PREDICAST_TEST_SPARK") == "connect", reason="the demo has a session of its own"
-)
+@pytest.mark.own_session
 def test_the_program_says_nothing_but_its_report(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "predicast", "demo", "--scale", str(SCALE), "--out", "out"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -6,6 +6,10 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.own_session
+
 
 def test_doctor_starts_a_local_spark() -> None:
     run = subprocess.run(

@@ -85,7 +85,12 @@ def test_the_very_next_event_sees_a_single_call(name: str) -> None:
 
 
 class Traffic:
-    """Writers that raise the versions of their subscriptions, and readers that look."""
+    """Writers that raise the versions of their subscriptions, and others beside them.
+
+    The others, two readers that look and one who comes and goes, run freely. A writer waits after
+    each version until each of them has ended a turn, so that the next turn begins with that version
+    in force and may see the one after it come. This holds however threads are scheduled.
+    """
 
     def __init__(self, engine: Engine, writers: dict[str, Way], rounds: int) -> None:
         self.engine = engine
@@ -93,9 +98,11 @@ class Traffic:
         self.rounds = rounds
         self.issued = dict.fromkeys(writers, 0)  # apply was called
         self.in_force = dict.fromkeys(writers, 0)  # apply has returned
+        self.beside = {"one reader": self.read, "another": self.read, "churn": self.churn}
+        self.turns = dict.fromkeys(self.beside, 0)
+        self.turn_ended = threading.Condition()
         self.failures: list[str] = []
-        self.looks = 0
-        self.over = threading.Event()
+        self.over = False
 
     def ids(self, writer: str) -> list[str]:
         return [f"{writer}-left", f"{writer}-right"]
@@ -105,12 +112,25 @@ class Traffic:
             self.issued[writer] = version
             self.engine.apply(self.writers[writer](self.ids(writer), version))
             self.in_force[writer] = version
+            self.wait_for_a_turn_of_each()
 
-    def read(self) -> None:
-        while not self.over.is_set() and not self.failures:
-            for writer in self.writers:
-                self.look(writer)
-            self.looks += 1
+    def wait_for_a_turn_of_each(self) -> None:
+        with self.turn_ended:
+            before = self.turns.copy()
+            self.turn_ended.wait_for(
+                lambda: self.failures or all(self.turns[name] > before[name] for name in before)
+            )
+
+    def take_turns(self, name: str) -> None:
+        while not self.over and not self.failures:
+            self.beside[name](self.turns[name])
+            with self.turn_ended:
+                self.turns[name] += 1
+                self.turn_ended.notify_all()
+
+    def read(self, turn: int) -> None:
+        for writer in self.writers:
+            self.look(writer)
 
     def look(self, writer: str) -> None:
         """Every version from the one in force to those that were never issued."""
@@ -121,47 +141,44 @@ class Traffic:
         left, right = self.ids(writer)
         seen = [(left in ids, right in ids) for ids in found]
         reached = first + sum(each == (True, True) for each in seen) - 1
-        if any(one != other for one, other in seen):
-            self.failures.append(f"{writer}: half a window was seen: {seen}")
-        elif not first <= reached <= last:
-            self.failures.append(f"{writer}: {reached} is not between {first} and {last}")
+        assert all(one == other for one, other in seen), f"{writer}: half a window: {seen}"
+        assert first <= reached <= last, f"{writer}: {reached} is not in {first} to {last}"
 
-    def churn(self) -> None:
+    def churn(self, turn: int) -> None:
         """Others come and go, so that there is something to merge."""
-        number = 0
-        while not self.over.is_set():
-            ids = [f"churn-{number}-{n}" for n in range(20)]
-            self.engine.apply(Subscribe(id, f"version > {10**6 + number}") for id in ids)
-            self.engine.match({"version": 0})
-            self.engine.apply(Unsubscribe(id) for id in ids[:15])
-            number += 1
+        ids, before = ([f"churn-{each}-{n}" for n in range(20)] for each in (turn, turn - 1))
+        self.engine.apply(Subscribe(id, f"version > {10**6 + turn}") for id in ids)
+        self.engine.match({"version": 0})
+        leaving = ids[:15] + (before[15:] if turn else [])
+        self.engine.apply(Unsubscribe(id) for id in leaving)
 
     def run(self) -> None:
-        def guarded(work: Callable[[], None]) -> None:
-            try:
-                work()
-            except BaseException as error:
-                self.failures.append(repr(error))
-                raise
+        def thread(work: Callable[[str], None], name: str) -> threading.Thread:
+            def guarded() -> None:
+                try:
+                    work(name)
+                except BaseException as error:  # noqa: BLE001  # shown at the end
+                    with self.turn_ended:
+                        self.failures.append(repr(error))
+                        self.turn_ended.notify_all()
 
-        def thread(work: Callable[[], None]) -> threading.Thread:
-            started = threading.Thread(target=guarded, args=(work,))
+            started = threading.Thread(target=guarded, name=name)
             started.start()
             return started
 
-        beside = [thread(self.read), thread(self.read), thread(self.churn)]
-        writing = [thread(lambda name=name: self.write(name)) for name in self.writers]  # type: ignore[misc]
+        beside = [thread(self.take_turns, name) for name in self.beside]
+        writing = [thread(self.write, name) for name in self.writers]
         for each in writing:
-            each.join(60)
-        self.over.set()
+            each.join()
+        self.over = True
         for each in beside:
-            each.join(60)
+            each.join()
 
 
 @pytest.mark.parametrize("name", ["columnar", InBlocks.name, "brute-force", "poset"])
 def test_what_is_in_force_is_seen_by_every_thread(name: str) -> None:
     writers = dict(zip(("p", "e", "l", "d"), WAYS, strict=True))
-    rounds = 150
+    rounds = 40
     engine = live_engine(name, [], others=300 if name != "poset" else 30)
     traffic = Traffic(engine, writers, rounds)
     for writer in writers:
@@ -170,7 +187,6 @@ def test_what_is_in_force_is_seen_by_every_thread(name: str) -> None:
     traffic.run()
     assert traffic.failures == []
     assert traffic.in_force == dict.fromkeys(writers, rounds)
-    assert traffic.looks > 10, "hardly anybody looked"
     if name == InBlocks.name:
         assert engine.statistics()["merged"], "nothing was merged meanwhile"
     everyone = sorted(id for writer in writers for id in traffic.ids(writer))

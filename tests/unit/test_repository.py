@@ -25,7 +25,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\(<?([^)\s>]+)>?(?: +\"[^\"]*\")?\)")
 EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:")
 
 # A code span that begins with one of these names a place in the repository.
-ROOMS = (".ci/", "bench/", "docs/", "examples/", "src/", "tests/", "tools/")
+ROOMS = (".ci/", "bench/", "docs/", "src/", "tests/", "tools/")
 
 
 def relative(path: Path) -> str:
@@ -48,6 +48,19 @@ def test_every_dependency_is_pinned() -> None:
     names = {re.match(r"[\w.-]+", requirement)[0] for requirement in declared}  # type: ignore[index]
     pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE))
     assert names - pinned == {"predicast"}
+
+
+def test_every_place_that_pyproject_names_exists() -> None:
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    named = [
+        *tool["hatch"]["build"]["targets"]["sdist"]["include"],
+        *tool["hatch"]["build"]["targets"]["wheel"]["packages"],
+        *tool["ruff"]["src"],
+        *tool["ruff"]["lint"]["per-file-ignores"],
+        *tool["mypy"]["files"],
+        *tool["pytest"]["testpaths"],
+    ]
+    assert [place for place in named if place != "." and not any(ROOT.glob(place))] == []
 
 
 def places(document: str) -> Iterator[str]:

@@ -24,4 +24,4 @@ def on_a_terminal(command: Sequence[str], *, term: str = "dumb") -> tuple[int, s
             break
         shown += piece
     os.close(parent)
-    return process.wait(timeout=120), shown.decode().replace("\r\n", "\n")
+    return process.wait(), shown.decode().replace("\r\n", "\n")

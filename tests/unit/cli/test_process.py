@@ -33,7 +33,7 @@ def start(*arguments: str, **environment: str) -> subprocess.Popen[bytes]:
 
 
 def finish(process: subprocess.Popen[bytes]) -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate()
     return process.returncode, out.decode(), err.decode()
 
 
@@ -106,7 +106,7 @@ def test_a_closed_pipe_ends_it_without_a_word(
     process.stdout.readline()
     process.stdout.close()
     assert process.stderr.read() == b""
-    assert process.wait(timeout=120) == 141
+    assert process.wait() == 141
     process.stderr.close()
     assert process.stdin is not None
     process.stdin.close()

@@ -335,18 +335,3 @@ def test_the_kernels_mean_the_same_uncompiled() -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout
-
-
-def test_another_process_does_not_compile_again() -> None:
-    PatternIndex([*contains("a"), *likes("a%b")]).hits(["ab"])
-    code = (
-        "from predicast.matching.columnar import _pattern_kernels as kernels\n"
-        "from predicast.matching.columnar.pattern_index import PatternIndex\n"
-        "from predicast.model import Constraint, Operator\n"
-        "PatternIndex([Constraint('a', Operator.CONTAINS, 'a')]).hits(['ab'])\n"
-        "for f in (kernels.find_tests, kernels.find_parents, kernels.fill_table):\n"
-        "    assert sum(f.stats.cache_hits.values()) == 1, f\n"
-        "    assert not f.stats.cache_misses, f\n"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
