@@ -22,7 +22,7 @@ from bench.results import ExperimentResult, Measured, PointResult
 from bench.timing import collector_off
 from bench.workloads.vector_subscriptions import ChangeExperiment, Stage
 from predicast.matching import Matcher, make_matcher
-from predicast.matching.poset import Poset
+from predicast.matching.poset.poset import Poset
 from predicast.matching.window import Replaced
 from predicast.model import Event
 

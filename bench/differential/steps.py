@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from predicast import Change, Engine, Subscribe, Unsubscribe
+from predicast.engine.operations import Operation
 from predicast.errors import UnknownIdError
 from predicast.language.json_form import subscription_to_json
 from predicast.model import Subscription
-from predicast.operations import Operation
 
 Tune: TypeAlias = Callable[[Engine], None]
 
@@ -153,7 +153,7 @@ class Settle(Step):
     """Whatever waits is compiled and merged at once, in a matcher that does so at all."""
 
     def run(self, engine: Engine, tune: Tune) -> Engine:
-        settle = getattr(engine._held.matcher, "settle", None)
+        settle = getattr(engine._store.matcher, "settle", None)
         if settle is not None:
             settle()
         return engine

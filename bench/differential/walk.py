@@ -36,10 +36,10 @@ from bench.differential.steps import (
     note,
 )
 from predicast import Change, Engine, Subscribe, Unsubscribe
+from predicast.engine.operations import Operation
 from predicast.matching.columnar import Columnar
 from predicast.matching.columnar.blocks import Layout
 from predicast.model import Absent, Subscription
-from predicast.operations import Operation
 
 ORACLE: Final = "brute-force"
 _FEW: Final = 5_000  # subscriptions; thousands of events against more make long answers
@@ -77,11 +77,11 @@ class Contender:
         return engine
 
     def tune(self, engine: Engine) -> None:
-        if isinstance(engine._held.matcher, Columnar):
+        if isinstance(engine._store.matcher, Columnar):
             for each in fields(Tuning):
                 value = getattr(self.tuning, each.name)
                 if value is not None:
-                    setattr(engine._held.matcher, each.name, value)
+                    setattr(engine._store.matcher, each.name, value)
 
 
 @dataclass(slots=True)

@@ -33,8 +33,8 @@ from bench.matchers.results import OURS, ChurnPoint, ChurnResult
 from bench.matchers.workload import Shape, Workload
 from bench.workloads.ceem import EXPERIMENTS
 from predicast import Change, Engine, Subscribe, Unsubscribe
+from predicast.engine.operations import Operation
 from predicast.model import Constraint, Operator, Subscription
-from predicast.operations import Operation
 
 BATCH: Final = 64  # events; a result every millisecond or two at a million subscriptions
 WINDOWS_PER_S: Final = 100

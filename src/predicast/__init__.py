@@ -3,10 +3,10 @@ satisfy.
 """
 
 from predicast.__about__ import __version__
-from predicast.engine import Engine
+from predicast.covering import covers
+from predicast.engine import Change, Engine, Subscribe, Unsubscribe
 from predicast.language import attr
-from predicast.model import Event, Interval, covers
-from predicast.operations import Change, Subscribe, Unsubscribe
+from predicast.model import Event, Interval
 
 __all__ = [
     "Change",

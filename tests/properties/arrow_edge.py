@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from predicast import Engine
 from predicast.errors import PredicastError
-from predicast.matching.columns import Columns
+from predicast.matching.batches.event_batch import EventBatch
 from predicast.model import Constraint, Event, Interval, Operator, Subscription
 from predicast.model.values import kind_of
 from predicast.testing.strategies import NAMES, subscriptions
@@ -92,7 +92,7 @@ def check(case: tuple[Example, Any, list[Subscription]], counts: Counter[str]) -
     wrong = _wrong(example, looked_at)
     refusal: PredicastError | None = None
     try:
-        columns = Columns.from_arrow(example.table, looked_at, example.intervals)
+        columns = EventBatch.from_arrow(example.table, looked_at, example.intervals)
         found = engines[0].match_arrow(given, intervals=example.intervals)
     except PredicastError as error:
         refusal = error

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predicast import attr
-from predicast.bulk import Bulk, bulk_of, read_records
+from predicast.engine.bulk import Bulk, bulk_of, read_records
 from predicast.errors import LanguageError, ParseError, TextTooLongError
 from predicast.language import to_subscription, to_where
 from predicast.language.where import ShapeCache

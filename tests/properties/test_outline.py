@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predicast.model import Subscription
-from predicast.model.alike import Alike, grouped
+from predicast.model.operand_columns import OperandColumns, grouped
 from predicast.model.outline import outline_of, outlined
 from predicast.testing.strategies import subscriptions
 
@@ -77,4 +77,4 @@ def test_one_by_one_is_the_same_as_all_at_once(given_: list[Subscription]) -> No
         assert all(
             same(alike.subscription(row), each) for row, each in enumerate(alike.subscriptions())
         )
-        assert len(Alike.of(alike.outline, [])) == 0
+        assert len(OperandColumns.of(alike.outline, [])) == 0

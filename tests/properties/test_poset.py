@@ -16,9 +16,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from predicast.matching.poset import Poset
-from predicast.matching.poset_filter import Filter
-from predicast.matching.poset_index import FilterIndex
+from predicast.covering import covers
+from predicast.covering.filter import Filter
+from predicast.covering.index import FilterIndex
+from predicast.matching.poset.poset import Poset
 from predicast.matching.window import Added, Operation, Removed, Replaced
 from predicast.model import (
     Absent,
@@ -28,7 +29,6 @@ from predicast.model import (
     LikePattern,
     Operator,
     Subscription,
-    covers,
 )
 from predicast.model.operators import LIKE, PRESENCE
 from predicast.testing.conformance import definition

@@ -24,11 +24,11 @@ from hypothesis.stateful import (
 )
 
 from predicast import Engine
+from predicast.engine.operations import Change, Operation, Subscribe, Unsubscribe
 from predicast.errors import PredicastError
 from predicast.matching import make_matcher, matcher_names
 from predicast.model import Absent, Event, Interval
 from predicast.model.outline import outlined
-from predicast.operations import Change, Operation, Subscribe, Unsubscribe
 from predicast.testing.strategies import subscriptions
 from tests.columnar_shapes import InBlocks, InRows
 from tests.properties.windows_twin import Twin
@@ -260,7 +260,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def settle(self) -> None:
         for engine in self.engines:
-            engine._held.matcher.settle()
+            engine._store.matcher.settle()
 
     @rule()
     def go_through_a_file(self) -> None:
@@ -347,7 +347,7 @@ class Machine(RuleBasedStateMachine):
     def the_same_ids_in_the_same_order(self) -> None:
         for engine in getattr(self, "engines", ()):
             assert len(engine) == len(self.twin.held)
-            if len(engine._held.ids._keys) or not len(engine):  # looking would unpack a bulk
+            if len(engine._store.ids._keys) or not len(engine):  # looking would unpack a bulk
                 assert list(engine) == list(self.twin.held), engine.matcher
 
     def teardown(self) -> None:

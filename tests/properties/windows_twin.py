@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from predicast.engine.ids import check_id
+from predicast.engine.operations import Change, Operation, Subscribe, Unsubscribe
 from predicast.errors import DuplicateIdError, EngineError, PredicastError, UnknownIdError
-from predicast.ids import check_id
 from predicast.language import parametric, to_subscription
 from predicast.model import Absent, Event, Subscription
 from predicast.model.outline import Stated, outlined
-from predicast.operations import Change, Operation, Subscribe, Unsubscribe
 
 
 @dataclass(frozen=True)

@@ -14,29 +14,55 @@ from predicast import errors
 
 SOURCE = Path(predicast.__file__).parent
 
-# Each room may import itself and what stands to its left; `None` is a module of no room.
-LAYERS = [
-    "errors bounded_cache",
-    "model",
-    "arrow",
-    "language matching graph",
-    "engine",
-    "routing",
-    "broker",
-    "console cli",
-]
-ROOMS: dict[str, float] = {
-    room: level for level, names in enumerate(LAYERS) for room in names.split()
+DOCS = SOURCE.parent.parent / "docs"
+
+# What each part of the package is for, and which others it may import; imports point one way. The
+# code map in the documentation shows this table, and a test below holds it to that.
+PARTS: dict[str, tuple[str, str]] = {
+    "errors.py": ("the whole error tree", ""),
+    "bounded_cache.py": ("what all caches are: bounded by bytes", ""),
+    "model/": (
+        "values, events, constraints, subscriptions; outlines and columns of operands",
+        "errors bounded_cache",
+    ),
+    "arrow/": (
+        "the Arrow edge: what is accepted as a table, its columns brought to plain layouts",
+        "errors model",
+    ),
+    "language/": (
+        "text, JSON and Arrow to subscriptions and back; texts with parameters",
+        "errors bounded_cache model arrow",
+    ),
+    "covering/": (
+        "which subscriptions cover which: the relation, and the graph of filters ordered by it",
+        "errors bounded_cache model",
+    ),
+    "matching/": (
+        "the `Matcher` interface, the registry, batches of events; a folder per algorithm",
+        "errors bounded_cache model arrow covering",
+    ),
+    "engine/": (
+        "`Engine` and its parts: store, ids, statements, windows, changes, snapshots",
+        "errors bounded_cache model arrow language covering matching",
+    ),
+    "testing/": (
+        "strategies and the conformance suite, for people who add a matcher",
+        "errors model language covering matching engine",
+    ),
+    "spark/": (
+        "the same matching over DataFrames, batch and streaming",
+        "errors model arrow language matching engine",
+    ),
+    "demo/": ("the three worlds of `make run`", "errors model language engine spark"),
+    "cli/": (
+        "one command per file",
+        "errors model arrow language matching engine spark demo __about__",
+    ),
 }
-# Modules beside engine.py that are its parts, and rooms that see the engine and below.
-ENGINE_PARTS = [
-    *("bulk", "changes", "delta", "entry", "explanation", "holdings", "ids", "operations"),
-    *("owners", "snapshot", "sources", "statements", "templates", "window_reports", "windows"),
-]
-ROOMS |= dict.fromkeys(ENGINE_PARTS, ROOMS["engine"])
-ROOMS |= dict.fromkeys(["spark", "testing"], ROOMS["engine"] + 0.5)
-ROOMS |= {"demo": ROOMS["broker"], "__about__": -1, "__main__": ROOMS["cli"] + 1}
-SIBLINGS_APART = [{"language", "matching", "graph"}]
+MAY_IMPORT: dict[str, set[str]] = {
+    name.rstrip("/").removesuffix(".py"): set(others.split()) for name, (_, others) in PARTS.items()
+}
+MAY_IMPORT |= {"__about__": set(), "__main__": {"cli"}}
 
 HEAVY = {
     "pyspark": {"spark", "demo"},
@@ -66,10 +92,6 @@ def modules() -> list[Path]:
     return sorted(SOURCE.rglob("*.py"))
 
 
-def room_of(path: Path) -> str:
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
-
-
 def imports_of(path: Path) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -81,27 +103,47 @@ def imports_of(path: Path) -> set[str]:
     return names
 
 
+def part_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_point_one_way(path: Path) -> None:
-    room = room_of(path)
-    if room == "__init__":
+    part = part_of(path)
+    if part == "__init__":
         return
     for name in imports_of(path):
         parts = name.split(".")
-        if parts[0] == "predicast" and len(parts) > 1 and parts[1] in ROOMS:
-            other = parts[1]
-            assert ROOMS[other] <= ROOMS[room], f"{room} imports {name}"
-            for siblings in SIBLINGS_APART:
-                if room in siblings:
-                    assert other == room or other not in siblings, f"{room} imports {name}"
+        if parts[0] == "predicast" and len(parts) > 1 and parts[1] in MAY_IMPORT:
+            assert parts[1] == part or parts[1] in MAY_IMPORT[part], f"{part} imports {name}"
         allowed = HEAVY.get(parts[0])
         if allowed is not None:
             compiled = parts[0] in COMPILERS and is_kernel(path)
-            assert room in allowed or compiled, f"{room} imports {name}"
+            assert part in allowed or compiled, f"{part} imports {name}"
 
 
-def test_every_room_is_known() -> None:
-    assert {room_of(path) for path in modules()} - {"__init__"} <= set(ROOMS)
+def test_there_is_an_order_in_which_imports_point() -> None:
+    order: list[str] = []
+    left = {part: others - {part} for part, others in MAY_IMPORT.items()}
+    while left:
+        ready = [part for part, others in left.items() if others <= set(order)]
+        assert ready, f"imports go round in circles among {sorted(left)}"
+        order += ready
+        for part in ready:
+            del left[part]
+
+
+def test_every_part_is_known() -> None:
+    assert {part_of(path) for path in modules()} - {"__init__"} == set(MAY_IMPORT)
+
+
+def test_the_code_map_shows_the_parts() -> None:
+    rows = [
+        f"| `src/predicast/{name}` | {purpose} | {', '.join(others.split()) or 'nothing'} |"
+        for name, (purpose, others) in PARTS.items()
+    ]
+    table = "\n".join(["| part | what is in it | may import |", "| --- | --- | --- |", *rows])
+    assert table in (DOCS / "explanation" / "code-map.md").read_text(), f"it must be\n\n{table}"
 
 
 def test_importing_predicast_loads_nothing_heavy() -> None:

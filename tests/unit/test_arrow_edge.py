@@ -26,7 +26,7 @@ from predicast.errors import (
     UnsupportedTableError,
 )
 from predicast.language.arrow_form import SCHEMA
-from predicast.matching.columns import Columns
+from predicast.matching.batches.event_batch import EventBatch
 
 ROWS = [{"n": 1, "s": "x"}, {"n": 2, "s": None}, {"n": None, "s": "y"}]
 TABLE = pa.Table.from_pylist(ROWS)
@@ -184,7 +184,7 @@ def test_unused_columns_are_not_looked_at() -> None:
 
 def test_words_that_a_slice_does_not_use_are_left_out() -> None:
     column = pa.array([f"w{n}" for n in range(1_000)]).dictionary_encode().slice(500, 2)
-    [part] = Columns.from_arrow(pa.table({"x": column}), ["x"]).parts("x")
+    [part] = EventBatch.from_arrow(pa.table({"x": column}), ["x"]).parts("x")
     assert part.words == ["w500", "w501"]  # type: ignore[attr-defined]
 
 
@@ -195,7 +195,7 @@ def test_numbers_are_read_only_however_they_came(kind: pa.DataType, values: list
     if kind == pa.int8():
         values = [[value and value // 100 for value in chunk] for chunk in values]
     table = pa.table({"x": chunked(*values, kind=kind)})
-    [part] = Columns.from_arrow(table, ["x"]).parts("x")
+    [part] = EventBatch.from_arrow(table, ["x"]).parts("x")
     assert not part.values.flags.writeable
 
 
@@ -247,7 +247,7 @@ def test_decimals_are_exact() -> None:
     column = pa.array([Decimal("2.50"), None, Decimal("9007199254740993.00")], pa.decimal128(20, 2))
     texts = ("x = 2.5", "x = 9007199254740993", "x = 9007199254740992")
     assert found(pa.table({"x": column}), *texts) == [[texts[0]], [], [texts[1]]]
-    [event, *_] = Columns.from_arrow(pa.table({"x": column})).events()
+    [event, *_] = EventBatch.from_arrow(pa.table({"x": column})).events()
     assert event.get("x") == 2.5
     for scale in (-900, 900):  # Arrow has such types, and no way to say what is in them
         one = pa.py_buffer((1).to_bytes(16, "little"))

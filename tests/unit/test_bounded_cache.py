@@ -13,6 +13,9 @@ import pytest
 
 import predicast
 from predicast.bounded_cache import BoundedCache, remembered
+from predicast.covering.filter import _reduced
+from predicast.covering.ranges import as_domain
+from predicast.engine.templates import _direct
 from predicast.language import parametric, parse_where
 from predicast.language.parameters import _remembered
 from predicast.language.where import ShapeCache
@@ -20,13 +23,10 @@ from predicast.language.where.cache import _shared, outlined_where
 from predicast.language.where.template import OUTLINES
 from predicast.matching.columnar.recent import _plan
 from predicast.matching.memory import deep_bytes
-from predicast.matching.poset_filter import _reduced
-from predicast.matching.poset_ranges import as_domain
 from predicast.model.domain import domain_of
 from predicast.model.like import like_test
 from predicast.model.outline import outline_of
 from predicast.model.patterns import regex_test
-from predicast.templates import _direct
 
 CACHES: dict[str, BoundedCache[Any, Any]] = {
     "shapes": _shared._shapes,

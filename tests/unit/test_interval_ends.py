@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from predicast.errors import InvalidIntervalError
-from predicast.matching.interval_ends import IntervalEnds
+from predicast.matching.batches.interval_ends import IntervalEnds
 from predicast.model import Constraint, Interval, Operator
 from predicast.model.domain import domain_of
 

@@ -18,7 +18,7 @@ from predicast.cli.terminal import output, visible
 
 if TYPE_CHECKING:
     from predicast import Event
-    from predicast.explanation import Explanation
+    from predicast.engine.explanation import Explanation
     from predicast.model import Interval, Value
 
 NOT_MATCHED: Final = 1
@@ -45,7 +45,7 @@ def explain(
     """
     from predicast.cli.files.source import Source
     from predicast.cli.files.subscriptions import Fields, find
-    from predicast.explanation import explain as explain_match
+    from predicast.engine.explanation import explain as explain_match
 
     if subscriptions == event == "-":
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENT'")

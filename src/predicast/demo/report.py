@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from predicast.demo.world import Outcome
-from predicast.explanation import Explanation
+from predicast.engine.explanation import Explanation
 from predicast.model.values import show
 
 _MOST_MATCHED: Final = 5

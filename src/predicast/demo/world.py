@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from predicast.engine import Engine
-from predicast.explanation import Explanation
+from predicast.engine.explanation import Explanation
 from predicast.model import Event, Interval, Subscription
 
 SUBSCRIPTION: Final = "subscription"

@@ -49,7 +49,7 @@ from predicast.language.arrow_columns import (
 from predicast.language.arrow_order import Arrangement, arranged
 from predicast.language.arrow_rows import VALUES, read_rows
 from predicast.language.arrow_sets import gather_sets
-from predicast.model.alike import Alike, grouped, narrowed
+from predicast.model.operand_columns import OperandColumns, grouped, narrowed
 from predicast.model.outline import OperandType, Outline, Slot, outline_of
 
 SCHEMA: Final = pa.schema(
@@ -73,7 +73,7 @@ class Reading(NamedTuple):
     """Subscriptions with their ids; a group's subscriptions are those at its positions."""
 
     ids: pa.StringArray  # all different, in order of appearance
-    groups: list[tuple[np.ndarray, Alike]]
+    groups: list[tuple[np.ndarray, OperandColumns]]
 
 
 def alike_from_arrow(given: TableLike) -> Reading:
@@ -192,7 +192,7 @@ def _equal_rows(table: np.ndarray, codes: int) -> list[np.ndarray]:
 
 def _alike(
     outline: Outline, rows: ColumnRows, arrangement: Arrangement, starts: np.ndarray
-) -> Alike:
+) -> OperandColumns:
     """Subscriptions of one outline, given where the rows of each start."""
     columns = []
     slots = [slot for clause in outline.clauses for slot in clause]
@@ -200,10 +200,10 @@ def _alike(
         for type_ in slot.operands:
             column = rows.values(TYPES.index(type_))[arrangement.rows(starts + place)]
             columns.append(narrowed(column) if type_ is OperandType.INTEGER else column)
-    return Alike(outline, columns, len(starts))
+    return OperandColumns(outline, columns, len(starts))
 
 
-def _repeated(alike: Alike) -> np.ndarray:
+def _repeated(alike: OperandColumns) -> np.ndarray:
     """The subscriptions that say something twice in one clause."""
     repeated = np.zeros(len(alike), bool)
     column = 0
@@ -224,7 +224,7 @@ def _repeated(alike: Alike) -> np.ndarray:
 
 def _read_odd(
     rows: ColumnRows, arrangement: Arrangement, odd: np.ndarray
-) -> list[tuple[np.ndarray, Alike]]:
+) -> list[tuple[np.ndarray, OperandColumns]]:
     """The subscriptions that have to be read row by row."""
     numbers = np.flatnonzero(odd[arrangement.subscription])
     if not len(numbers):

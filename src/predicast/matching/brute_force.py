@@ -18,7 +18,7 @@ from predicast.model import Absent, Constraint, Event, Subscription
 if TYPE_CHECKING:
     import numpy as np
 
-    from predicast.matching.columns import Columns
+    from predicast.matching.batches.event_batch import EventBatch
 
 # Rows tested at a time. A test costs some ten microseconds of Python whatever their number, so that
 # Spark's batches of 10,000 rows are best left whole.
@@ -76,11 +76,11 @@ class BruteForce(Matcher):
         return False
 
     def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
-        from predicast.matching.columns import Columns
+        from predicast.matching.batches.event_batch import EventBatch
 
-        return self.match_columns(Columns.from_events(events)).by_event(len(events))
+        return self.match_columns(EventBatch.from_events(events)).by_event(len(events))
 
-    def match_columns(self, columns: Columns, limit: int | None = None) -> Pairs:
+    def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
         import numpy as np
 
         self._count(len(columns))
@@ -121,7 +121,7 @@ class BruteForce(Matcher):
 class _MaskCache:
     """The masks of one chunk, each computed once while there is room for it."""
 
-    def __init__(self, columns: Columns, absent: Absent) -> None:
+    def __init__(self, columns: EventBatch, absent: Absent) -> None:
         self._columns = columns
         self._absent = absent
         self._masks: dict[tuple[Constraint, ...], np.ndarray] = {}

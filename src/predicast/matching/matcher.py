@@ -18,8 +18,8 @@ from predicast.model import Absent, Clause, Event, Subscription
 if TYPE_CHECKING:
     import numpy as np
 
-    from predicast.matching.columns import Columns
-    from predicast.model.alike import Alike
+    from predicast.matching.batches.event_batch import EventBatch
+    from predicast.model.operand_columns import OperandColumns
 
 
 class Pairs(NamedTuple):
@@ -90,7 +90,7 @@ class Matcher(ABC):
     def subscribe(self, key: int, subscription: Subscription) -> None:
         """Hold a subscription under a new key."""
 
-    def subscribe_alike(self, keys: np.ndarray, alike: Alike) -> None:
+    def subscribe_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
         """Hold many subscriptions of one outline under new keys: all or, if one is refused, none.
 
         The arrays are the caller's and do not change. Keys are in no particular order.
@@ -105,7 +105,7 @@ class Matcher(ABC):
                 self.unsubscribe(key)
             raise
 
-    def change_alike(self, keys: np.ndarray, alike: Alike) -> None:
+    def change_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
         """Replace many subscriptions by others of one outline."""
         for key, subscription in zip(keys.tolist(), alike.subscriptions(), strict=True):
             self.change(key, subscription)
@@ -187,7 +187,7 @@ class Matcher(ABC):
         """The keys for each of many events."""
         return [self.match(event) for event in events]
 
-    def match_columns(self, columns: Columns, limit: int | None = None) -> Pairs:
+    def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
         """The matches of a batch held as columns, as (event, key) pairs ascending by event.
 
         With a limit, at most that many of each event's matches, whichever.
@@ -200,6 +200,6 @@ class Matcher(ABC):
         keys = np.fromiter((key for found in matched for key in found), np.int64, sum(counts))
         return Pairs(events, keys)
 
-    def count_columns(self, columns: Columns, limit: int | None = None) -> np.ndarray:
+    def count_columns(self, columns: EventBatch, limit: int | None = None) -> np.ndarray:
         """How many subscriptions each event of a batch matches, counting up to the limit."""
         return self.match_columns(columns, limit).counts(len(columns))

@@ -16,10 +16,10 @@ _MATCHERS: Final[dict[str, str | type[Matcher]]] = {
     "ceem": "predicast.matching.predicate_table:PredicateTable",
     "columnar": "predicast.matching.columnar:Columnar",
     "counting": "predicast.matching.counting:Counting",
-    "improved-counting": "predicast.matching.improved_counting:ImprovedCounting",
+    "improved-counting": "predicast.matching.counting:ImprovedCounting",
     "matching-tree": "predicast.matching.matching_tree:MatchingTree",
     "poset": "predicast.matching.poset:Poset",
-    "redundant-attributes": "predicast.matching.redundant_attributes:RedundantAttributes",
+    "redundant-attributes": "predicast.matching.counting:RedundantAttributes",
 }
 
 

@@ -1,8 +1,7 @@
-"""The model: values, intervals, events, constraints, clauses, subscriptions, covering."""
+"""The model: values, intervals, events, constraints, clauses, subscriptions."""
 
 from predicast.model.clause import Clause
 from predicast.model.constraint import Absent, Constraint
-from predicast.model.covering import covers
 from predicast.model.event import Event
 from predicast.model.expression import MAX_CLAUSES, And, Expression, Leaf, Not, Or, subscription_of
 from predicast.model.interval import Interval
@@ -28,6 +27,5 @@ __all__ = [
     "Or",
     "Subscription",
     "Value",
-    "covers",
     "subscription_of",
 ]

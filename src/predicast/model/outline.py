@@ -1,7 +1,7 @@
 """``Outline``: what a subscription states, less its operands.
 
 A million subscriptions are a few outlines and a great many operands. Taking the two apart lets
-the operands stand in columns (``predicast.model.alike``) instead of in objects::
+the operands stand in columns (``predicast.model.operand_columns``) instead of in objects::
 
     price < 10 AND symbol = 'IBM'
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from predicast.snapshot.atomic import write_atomically
+from predicast.engine.snapshot.atomic import write_atomically
 
 _KEPT: Final = 6  # a few queries, before and after a change
 

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from predicast.engine import Engine
-from predicast.explanation import ClauseOutcome, Explanation, explain
-from predicast.matching.arrow import sorted_matches
-from predicast.matching.columns import Columns
+from predicast.engine.explanation import ClauseOutcome, Explanation, explain
+from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.matches import sorted_matches
 from predicast.model import Absent, Subscription
 from predicast.model.values import show
 from predicast.spark.image import EngineImage
@@ -120,7 +120,7 @@ class Explaining:
                 yield self._explained(batch.slice(start, _EXPLAINED_ROWS))
 
     def _explained(self, piece: pa.RecordBatch) -> pa.RecordBatch:
-        columns = Columns.from_arrow(
+        columns = EventBatch.from_arrow(
             self.reading.attributes(piece), self.subscription.attributes(), self.reading.intervals
         )
         explanations = [

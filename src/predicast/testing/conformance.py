@@ -30,7 +30,7 @@ from hypothesis.stateful import (
 from predicast.errors import UnsupportedByMatcherError
 from predicast.language import to_subscription
 from predicast.matching import Matcher, make_matcher
-from predicast.matching.columns import Columns
+from predicast.matching.batches.event_batch import EventBatch
 from predicast.model import Absent, Event, Interval, Subscription
 from predicast.testing.rewording import reworded
 from predicast.testing.strategies import events, events_near, subscriptions
@@ -196,7 +196,7 @@ class Filled:
         right = [definition(self.held, event, self.absent) for event in some]
         assert [sorted(self.matcher.match(event)) for event in some] == right
         assert [sorted(keys) for keys in self.matcher.match_batch(some)] == right
-        pairs = self.matcher.match_columns(Columns.from_events(some))
+        pairs = self.matcher.match_columns(EventBatch.from_events(some))
         assert [sorted(keys) for keys in pairs.by_event(len(some))] == right
 
 

@@ -19,7 +19,7 @@ from bench.workloads.vector_subscriptions import (
     vector_subscription_experiments,
 )
 from predicast.matching import Matcher
-from predicast.matching.poset import Poset
+from predicast.matching.poset.poset import Poset
 from predicast.matching.window import Replaced
 
 LOAD = Load(subscriptions=200, attributes=9, families=(3, 6), keeping=0.3, shareable=0.2)

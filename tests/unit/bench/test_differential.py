@@ -27,8 +27,8 @@ from bench.differential.walk import Contender, Scale
 from predicast import Engine, Subscribe
 from predicast.language import to_subscription
 from predicast.matching import registry
+from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.brute_force import BruteForce
-from predicast.matching.columns import Columns
 from predicast.matching.matcher import Pairs
 from predicast.model import Event, Interval, Subscription
 
@@ -50,7 +50,7 @@ class Repeating(BruteForce):
 
     name = "repeating"
 
-    def match_columns(self, columns: Columns, limit: int | None = None) -> Pairs:
+    def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
         events, keys = super().match_columns(columns, limit)
         return Pairs(events.repeat(2), keys.repeat(2))
 
@@ -61,7 +61,7 @@ class Miscounting(BruteForce):
     name = "miscounting"
     asked = 0
 
-    def match_columns(self, columns: Columns, limit: int | None = None) -> Pairs:
+    def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
         events, keys = super().match_columns(columns, limit)
         Miscounting.asked += 1
         few = Miscounting.asked == 10

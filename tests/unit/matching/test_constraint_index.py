@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predicast.matching.constraint_index import ConstraintIndex
-from predicast.matching.constraint_subscription_list import HeldConstraint
+from predicast.matching.counting.constraint_index import ConstraintIndex
+from predicast.matching.counting.constraint_subscription_list import HeldConstraint
 from predicast.model import Constraint, Interval, Operator
 from predicast.model.domain import domain_of
 from predicast.testing.strategies import NAMES, constraints, events

@@ -6,8 +6,8 @@ import pytest
 
 from predicast.language import to_subscription
 from predicast.matching import Matcher, make_matcher
-from predicast.matching import redundant_attributes as module
-from predicast.matching.redundant_attributes import AttributeEventList
+from predicast.matching.counting import redundant_attributes as module
+from predicast.matching.counting.redundant_attributes import AttributeEventList
 from predicast.model import Absent, Clause, Constraint, Event, Interval, Operator, Subscription
 
 MATCHERS = ["counting", "improved-counting", "redundant-attributes"]

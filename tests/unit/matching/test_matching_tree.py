@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from predicast.errors import UnsupportedByMatcherError
 from predicast.language import to_subscription
-from predicast.matching.matching_tree import MatchingTree
-from predicast.matching.tree_nodes import InnerNode, Leaf, Node, label_of
+from predicast.matching.matching_tree.nodes import InnerNode, Leaf, Node, label_of
+from predicast.matching.matching_tree.tree import MatchingTree
 from predicast.model import Absent, Constraint, Event, Interval, Operator, Subscription
 from predicast.testing.strategies import subscriptions
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from predicast.language import to_subscription
-from predicast.matching import poset as poset_module
-from predicast.matching.poset import Poset
+from predicast.matching.poset import poset as poset_module
+from predicast.matching.poset.poset import Poset
 from predicast.matching.window import Replaced
 from predicast.model import Absent, Event, Subscription
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from predicast.language import to_subscription
-from predicast.matching.poset import Poset
+from predicast.matching.poset.poset import Poset
 from predicast.matching.window import Added, Operation, Removed, Replaced, Saved
 from predicast.model import Event
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predicast.language import to_subscription
-from predicast.matching.predicate_families import predicates_of
-from predicast.matching.predicate_rows import BoundRow, EqualityRow
-from predicast.matching.predicate_table import PredicateTable
+from predicast.matching.predicate_table.families import predicates_of
+from predicast.matching.predicate_table.rows import BoundRow, EqualityRow
+from predicast.matching.predicate_table.table import PredicateTable
 from predicast.model import Absent, Clause, Constraint, Event, Interval, Operator, Subscription
 from predicast.testing.strategies import subscriptions
 

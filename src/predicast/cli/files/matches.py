@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from predicast import Event, Interval
-from predicast.matching.arrow import sorted_matches
+from predicast.matching.matches import sorted_matches
 from predicast.model.values import show
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar.matcher import Columnar
-from predicast.matching.columns import Columns
 from predicast.model import Clause, Constraint, Event, Operator, Subscription
 
 
@@ -27,9 +27,9 @@ def compile_kernels() -> None:
     for key in range(1_200):
         matcher.subscribe(key, _subscription(key))
     for columns in (
-        Columns.from_arrow(batch),
-        Columns.from_arrow(batch.slice(0, 1)),
-        Columns.from_arrow(regions, ["a"], {"a": ("lo", "hi")}),
+        EventBatch.from_arrow(batch),
+        EventBatch.from_arrow(batch.slice(0, 1)),
+        EventBatch.from_arrow(regions, ["a"], {"a": ("lo", "hi")}),
     ):
         for _ in range(2):  # before it is compiled, and after
             matcher.match_columns(columns)

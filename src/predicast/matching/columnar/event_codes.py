@@ -9,16 +9,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from predicast.matching.columnar.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts
-from predicast.matching.columns import Columns
-from predicast.matching.parts import (
+from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.typed_values import (
     Booleans,
     Intervals,
-    Part,
     Strings,
+    TypedValues,
     ranges_over_integers,
 )
+from predicast.matching.columnar.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
+from predicast.matching.columnar.cuts import NumberCuts, TextCuts
 from predicast.model import Absent, Event, Interval, Kind, Value
 from predicast.model.values import kind_of, microseconds
 
@@ -92,7 +92,7 @@ class EventCoder:
                 is_wide[place] = isinstance(value, Interval) and not axis.name.is_flag()
         return self._one
 
-    def of_batch(self, columns: Columns) -> EventCodes:
+    def of_batch(self, columns: EventBatch) -> EventCodes:
         """The codes of a batch on all axes."""
         shape = (len(columns), self._lacking.low.shape[1])
         low, high = np.empty(shape, np.int32), np.empty(shape, np.int32)
@@ -148,7 +148,7 @@ def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
     return axis.lower.code(number), axis.upper.code(number)
 
 
-def _code_part(axis: Axis, part: Part, codes: EventCodes) -> None:
+def _code_part(axis: Axis, part: TypedValues, codes: EventCodes) -> None:
     """What the values of a part say of an axis, in the rows where they stand."""
     rows = slice(None) if part.rows is None else part.rows
     scale = axis.name.scale

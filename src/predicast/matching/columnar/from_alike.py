@@ -29,8 +29,8 @@ from predicast.matching.columnar.cuts import (
 from predicast.matching.columnar.from_clauses import coded
 from predicast.matching.columnar.ranges import firsts
 from predicast.model import Absent, Kind, Operator
-from predicast.model.alike import Alike
 from predicast.model.domain import after_prefix
+from predicast.model.operand_columns import OperandColumns
 from predicast.model.operators import FROM, UP_TO
 from predicast.model.outline import KINDS, Slot
 
@@ -70,7 +70,7 @@ class _OddError(Exception):
     """An attribute whose constraints are compiled one by one."""
 
 
-def coded_alike(keys: Array, alike: Alike, absent: Absent) -> list[CodedTests]:
+def coded_alike(keys: Array, alike: OperandColumns, absent: Absent) -> list[CodedTests]:
     """Tables of the clauses of all these subscriptions."""
     tables: list[CodedTests] = []
     place = 0
@@ -84,7 +84,7 @@ def coded_alike(keys: Array, alike: Alike, absent: Absent) -> list[CodedTests]:
 
 def _coded_clause(
     keys: Array,
-    alike: Alike,
+    alike: OperandColumns,
     number: int,
     slots: Sequence[Slot],
     columns: Sequence[Array],
@@ -103,7 +103,9 @@ def _coded_clause(
         yield _by_columns(keys[rows].astype(np.int32), rows, groups)
 
 
-def _one_by_one(keys: Array, alike: Alike, number: int, rows: Array, absent: Absent) -> CodedTests:
+def _one_by_one(
+    keys: Array, alike: OperandColumns, number: int, rows: Array, absent: Absent
+) -> CodedTests:
     found = [
         (key, tests)
         for key, row in zip(keys.tolist(), rows.tolist(), strict=True)

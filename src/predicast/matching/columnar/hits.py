@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.typed_values import Strings
 from predicast.matching.columnar.coded_tests import Array, Other
 from predicast.matching.columnar.pattern_index import PatternIndex
 from predicast.matching.columnar.ranges import entries, firsts, firsts_of
-from predicast.matching.columns import Columns
-from predicast.matching.parts import Strings
 from predicast.model import Absent, Clause, Event, Operator
 
 _PATTERNS: Final = frozenset({Operator.CONTAINS, Operator.LIKE, Operator.MATCHES})
@@ -60,7 +60,7 @@ class OtherTests:
         """The memory of the patterns' indexes."""
         return sum(each.patterns.nbytes() for each in self._patterns.values())
 
-    def of_batch(self, columns: Columns) -> Hits:
+    def of_batch(self, columns: EventBatch) -> Hits:
         """What is marked for each event of a batch."""
         if not self._all:
             return Hits(np.zeros(len(columns) + 1, np.int64), np.zeros(0, np.int32))

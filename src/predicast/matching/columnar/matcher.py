@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
+from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.blocks import Layout
 from predicast.matching.columnar.coded_tests import STRUCK, CodedTests
@@ -41,15 +42,14 @@ from predicast.matching.columnar.recent import Recent
 from predicast.matching.columnar.runs import joined
 from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.matching.columnar.uniting import merged
-from predicast.matching.columns import Columns
 from predicast.matching.matcher import Matcher, Pairs, Stored
 from predicast.matching.window import Added, Operation, Removed, Replaced, Saved, net_effect
 from predicast.model import Absent, Event, Subscription
-from predicast.model.alike import Gathering
+from predicast.model.operand_columns import Gathering
 from predicast.model.outline import Stated, outlined
 
 if TYPE_CHECKING:
-    from predicast.model.alike import Alike
+    from predicast.model.operand_columns import OperandColumns
 
 _SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
 _MANY: Final = 3  # small segments that are not merged yet
@@ -108,7 +108,7 @@ class Columnar(Matcher):
     def subscribe(self, key: int, subscription: Subscription) -> None:
         self._add_recent(key, outlined(subscription))
 
-    def subscribe_alike(self, keys: np.ndarray, alike: Alike) -> None:
+    def subscribe_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
         if len(keys) <= self.few:
             for row, key in enumerate(keys.tolist()):
                 self._add_recent(key, alike.stated(row))
@@ -141,7 +141,7 @@ class Columnar(Matcher):
         given = len(operations)
         return Saved(given, given - len(net), 0, in_place, len(net) - in_place)
 
-    def change_alike(self, keys: np.ndarray, alike: Alike) -> None:
+    def change_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
         self._drop(keys.tolist())
         self.subscribe_alike(keys, alike)
 
@@ -191,13 +191,13 @@ class Columnar(Matcher):
         return list(dict.fromkeys(found)) if may_repeat else found
 
     def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
-        return self.match_columns(Columns.from_events(events)).by_event(len(events))
+        return self.match_columns(EventBatch.from_events(events)).by_event(len(events))
 
-    def match_columns(self, columns: Columns, limit: int | None = None) -> Pairs:
+    def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
         self._prepare(len(columns), can_tell=self._state.recent.can_tell(columns))
         return _pairs(self._state, columns, limit)
 
-    def count_columns(self, columns: Columns, limit: int | None = None) -> np.ndarray:
+    def count_columns(self, columns: EventBatch, limit: int | None = None) -> np.ndarray:
         self._prepare(len(columns), can_tell=self._state.recent.can_tell(columns))
         state = self._state
         if state.recent.may_repeat or any(
@@ -356,7 +356,7 @@ class Columnar(Matcher):
         return True
 
 
-def _pairs(state: _State, columns: Columns, limit: int | None) -> Pairs:
+def _pairs(state: _State, columns: EventBatch, limit: int | None) -> Pairs:
     pieces = state.recent.match_columns(columns)
     largest = 0 if state.recent.may_repeat else -1
     for segment in state.segments:

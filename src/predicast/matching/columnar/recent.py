@@ -29,6 +29,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from predicast.bounded_cache import remembered
+from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.typed_values import Floats, Integers, Intervals
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import _recent_kernels
 from predicast.matching.columnar._recent_kernels import LACKING, NUMBER, OTHER
@@ -38,10 +40,8 @@ from predicast.matching.columnar.from_alike import coded_alike
 from predicast.matching.columnar.from_bounds import coded_subscriptions
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.matching.columnar.uniting import merged
-from predicast.matching.columns import Columns
-from predicast.matching.parts import Floats, Integers, Intervals
 from predicast.model import Absent, Event, Interval, Operator, Subscription
-from predicast.model.alike import Alike
+from predicast.model.operand_columns import OperandColumns
 from predicast.model.operators import FROM, UP_TO
 from predicast.model.outline import OperandType, Outline, Stated
 
@@ -171,7 +171,7 @@ class Recent:
 
     # Asking.
 
-    def can_tell(self, columns: Columns) -> bool:
+    def can_tell(self, columns: EventBatch) -> bool:
         """Whether no attribute in question is an interval: those are asked of segments."""
         return not any(
             isinstance(part, Intervals)
@@ -204,7 +204,7 @@ class Recent:
         found += self._match(self._table(), values, states).keys.tolist()
         return found
 
-    def match_columns(self, columns: Columns) -> list[Runs]:
+    def match_columns(self, columns: EventBatch) -> list[Runs]:
         """The matches of a batch, in pieces whose values fit in memory."""
         found = []
         if len(self._odd):
@@ -249,7 +249,7 @@ class Recent:
         few: list[tuple[int, Subscription]] = []
         for outline, keys in by_outline.items():
             if len(keys) > FEW_ALIKE:
-                alike = Alike.of(outline, [self._stated[key].operands for key in keys])
+                alike = OperandColumns.of(outline, [self._stated[key].operands for key in keys])
                 tables += coded_alike(np.array(keys, np.int64), alike, self._absent)
             else:
                 few += [(key, self._stated[key].subscription()) for key in keys]
@@ -261,7 +261,7 @@ class Recent:
 _MAX_PLAN_BYTES: Final = 16 << 20  # a plan's ranges take up to twice what its outline does
 
 
-def _values(columns: Columns, attributes: list[str]) -> tuple[Array, Array]:
+def _values(columns: EventBatch, attributes: list[str]) -> tuple[Array, Array]:
     """The numbers of a batch, and what else there is; the last column is of nothing."""
     values = np.zeros((len(columns), len(attributes) + 1))
     states = np.full(values.shape, LACKING, np.uint8)

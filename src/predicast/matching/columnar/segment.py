@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.axes import Axis
 from predicast.matching.columnar.blocks import Layout, family_arrays
@@ -21,7 +22,6 @@ from predicast.matching.columnar.hits import Hits, OtherTests
 from predicast.matching.columnar.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.rows import row_arrays
 from predicast.matching.columnar.runs import Runs, with_starts
-from predicast.matching.columns import Columns
 from predicast.model import Absent, Event
 
 Array = npt.NDArray[Any]
@@ -94,7 +94,7 @@ class Segment:
 
     # Matching.
 
-    def match(self, columns: Columns, *, counting: bool, enough: int) -> list[Runs]:
+    def match(self, columns: EventBatch, *, counting: bool, enough: int) -> list[Runs]:
         """The matches of a batch, in pieces whose codes fit in memory."""
         width = len(self.axes) + 1
         if self._absent == "passes":

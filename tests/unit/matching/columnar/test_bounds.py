@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from predicast import Event
+from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.typed_values import Integers
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import Columnar, recent
 from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columns import Columns
-from predicast.matching.parts import Integers
 from predicast.matching.window import Added, Operation, Removed, Replaced
 from predicast.model import Clause, Constraint, Operator, Subscription
 
@@ -122,7 +122,7 @@ def test_recents_lay_out_only_what_a_batch_has() -> None:
     matcher.subscribe(0, Subscription((clause,)))
     matcher.subscribe(1, above(19_990, "a5"))
     rows = 20_000
-    columns = Columns(rows, {"a5": [Integers(np.arange(rows), None)]})
+    columns = EventBatch(rows, {"a5": [Integers(np.arange(rows), None)]})
     matcher._state.recent.match_columns(columns)  # whatever is loaded and cached by it
     tracemalloc.start()
     try:

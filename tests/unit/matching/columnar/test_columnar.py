@@ -12,8 +12,8 @@ import pytest
 
 import predicast
 from predicast import Change, Engine, Unsubscribe
-from predicast.matching.arrow import sorted_matches
 from predicast.matching.columnar import Columnar, segment
+from predicast.matching.matches import sorted_matches
 
 
 def expression(random_: random.Random) -> str:
@@ -124,14 +124,14 @@ def test_what_is_struck_out_is_gone_and_compiled_away_in_the_end() -> None:
     for number in range(1, 999, 2):
         engine.unsubscribe(str(number))
     assert engine.match({"x": 9}) == ["999"]
-    engine._held.matcher.settle()
+    engine._store.matcher.settle()
     assert engine.match({"x": 9}) == ["999"]
     assert engine.statistics()["bytes"] < 10_000
 
 
 def test_segments_are_few() -> None:
     engine = Engine(matcher="columnar")
-    matcher = engine._held.matcher
+    matcher = engine._store.matcher
     assert isinstance(matcher, Columnar)
     for number in range(5_000):
         engine.subscribe(f"x = {number}", id=str(number))
@@ -168,7 +168,7 @@ def test_what_waits_to_be_compiled_can_change() -> None:
     assert engine.match({"x": 3}) == ["s3"]
     assert engine.match({"x": 5}) == []
     assert len(engine.match({"x": -1})) == 300
-    engine._held.matcher.settle()
+    engine._store.matcher.settle()
     assert engine.match({"x": 0, "y": 8}) == ["s3", "s7"]
     assert len(engine.match({"x": -1})) == 300
 
@@ -179,7 +179,7 @@ def test_what_changes_without_an_event_in_between_takes_no_more_room() -> None:
     engine.subscribe("x > :a", id="moving", parameters={"a": 0})
     for number in range(5_000):
         engine.change("moving", parameters={"a": number})
-    matcher = engine._held.matcher
+    matcher = engine._store.matcher
     assert isinstance(matcher, Columnar)
     assert len(matcher._state.recent._keys) < 2_000
     assert engine.match({"x": 4_999.5}) == ["kept", "moving"]

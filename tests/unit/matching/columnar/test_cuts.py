@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predicast import Event, Interval
+from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar import cuts as cuts_module
 from predicast.matching.columnar.axes import Axis, AxisName, Scale
 from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
 from predicast.matching.columnar.cuts import NumberCuts, ranked_apart, split, split_all
 from predicast.matching.columnar.event_codes import EventCoder, value_code
 from predicast.matching.columnar.from_clauses import coded
-from predicast.matching.columns import Columns
 from predicast.model import Clause, Constraint, Operator
 from predicast.testing import strategies as some
 
@@ -95,7 +95,7 @@ def test_single_events_and_batches_are_coded_alike(
     axes = coded(range(len(kept)), kept).axes
     for absent in ("fails", "passes"):
         coder = EventCoder(axes, absent)
-        batch = coder.of_batch(Columns.from_events(events))
+        batch = coder.of_batch(EventBatch.from_events(events))
         for number, event in enumerate(events):
             one = coder.of_event(event)
             for single, many in zip(one, batch, strict=True):

@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from predicast import Event
+from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import Columnar, merging
 from predicast.matching.columnar.blocks import Layout
 from predicast.matching.columnar.merging import Merge
 from predicast.matching.columnar.segment import Segment
-from predicast.matching.columns import Columns
 from predicast.matching.matcher import Matcher
 from predicast.model import Clause, Constraint, Interval, Operator, Subscription
-from predicast.model.alike import grouped
+from predicast.model.operand_columns import grouped
 
 _PUBLISHING = ("matcher.py", "merging.py")
 _STATEFUL = (*_PUBLISHING, "recent.py", "segment.py")
@@ -131,7 +131,7 @@ EVENTS = [
     Event({"x": 10}),
     Event({}),
 ]
-COLUMNS = Columns.from_events(EVENTS)
+COLUMNS = EventBatch.from_events(EVENTS)
 REGION = Event({"x": Interval(2, 4), "y": 3})
 
 

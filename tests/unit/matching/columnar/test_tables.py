@@ -15,7 +15,7 @@ from predicast.matching.columnar.from_bounds import coded_subscriptions
 from predicast.matching.columnar.segment import Segment
 from predicast.matching.columnar.uniting import merged
 from predicast.model import Absent, Clause, Constraint, Interval, Operator, Subscription
-from predicast.model.alike import Alike, grouped
+from predicast.model.operand_columns import OperandColumns, grouped
 from predicast.model.outline import outlined
 from predicast.testing import strategies as some
 
@@ -131,7 +131,7 @@ def test_many_of_one_outline(
             }
             drawn.append(data.draw(choices.get(type_.value, st.just(operand))))
         rows.append(tuple(drawn))
-    alike = Alike.of(outline, rows)
+    alike = OperandColumns.of(outline, rows)
     tables = coded_alike(np.arange(len(rows)), alike, absent)
     assert_means(tables, list(alike.subscriptions()), absent, layout, events)
 
@@ -175,7 +175,7 @@ def test_many_attributes_of_one_outline(
         rows.append(tuple(end for pair in ends for end in pair))
     clause = Clause(tuple(Constraint(name, Operator.BETWEEN, (0.25, 0.5)) for name in names))
     outline, _ = outlined(Subscription((clause,)))
-    alike = Alike.of(outline, rows)
+    alike = OperandColumns.of(outline, rows)
     inside: dict[str, Interval | float] = dict.fromkeys(names, 0.5)
     events = [
         Event(inside | {data.draw(some_names): data.draw(st.sampled_from(ENDS))}) for _ in range(4)

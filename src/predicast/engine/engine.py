@@ -1,0 +1,475 @@
+"""``Engine``: subscriptions with ids and owners, and a matcher that finds those an event matches.
+
+This is the library's front door, and the only place where ids meet the integer keys that matchers
+work with. Every call is checked before anything changes: a call that refuses has changed nothing,
+and one that is interrupted, by Ctrl-C say, has changed all that it was to change or nothing
+(``store.py``). Calls from several threads are served one at a time; a change is visible to every
+call that starts after it returned.
+
+What subscriptions state is kept in columns where they came in bulk (``statements.py``): an
+``Entry`` is made when somebody looks.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace as replaced
+from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
+
+from predicast.engine.changes import Changes
+from predicast.engine.entry import Entry
+from predicast.engine.explanation import Explanation, explain
+from predicast.engine.ids import Ids
+from predicast.engine.operations import Change, Operation, Report, Subscribe, Unsubscribe
+from predicast.errors import (
+    EngineError,
+    InvalidOptionError,
+    ModelError,
+    SnapshotError,
+    WindowTooLargeError,
+)
+from predicast.language import Readable
+from predicast.matching import DEFAULT, make_matcher
+from predicast.model import Absent, Event, Subscription, Value
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from predicast.arrow import TableLike
+    from predicast.engine.bulk import Records
+    from predicast.engine.snapshot import Snapshot
+    from predicast.engine.store import SubscriptionStore
+
+_MOST_MATCHES: Final = 1 << 31  # of one event: there are no more keys
+
+
+class Engine:
+    """Standing subscriptions, and the events they match.
+
+    >>> engine = Engine()
+    >>> engine.subscribe("price < 10 AND symbol = 'IBM'", id="alice-1", owner="alice")
+    'alice-1'
+    >>> engine.match({"price": 9.5, "symbol": "IBM"})
+    ['alice-1']
+
+    ``matcher`` names the algorithm; all of them give the same answers. ``absent`` says what
+    becomes of constraints on attributes that an event lacks: they fail, as in SQL, or pass.
+    """
+
+    max_window: ClassVar[int] = 1_000_000  # operations that ``apply`` takes at a time
+
+    def __init__(self, *, matcher: str = DEFAULT, absent: Absent = "fails") -> None:
+        if absent not in {"fails", "passes"}:
+            raise EngineError(f"absent is 'fails' or 'passes', not {absent!r}")
+        from predicast.engine.store import SubscriptionStore  # imports NumPy, which takes its time
+
+        self._store = SubscriptionStore(make_matcher(matcher, absent=absent))
+        self._matcher_name = matcher
+        self._absent: Absent = absent
+        self._lock = threading.RLock()
+
+    def _whole(self) -> SubscriptionStore:
+        """What is held, with the lock: whatever was interrupted has been finished first."""
+        self._store.recover()
+        return self._store
+
+    # What there is.
+
+    @property
+    def matcher(self) -> str:
+        """The name of the algorithm."""
+        return self._matcher_name
+
+    @property
+    def absent(self) -> Absent:
+        """What becomes of a constraint on an attribute that the event lacks."""
+        return self._absent
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._whole().ids)
+
+    def __contains__(self, id: object) -> bool:
+        with self._lock:
+            return isinstance(id, str) and id in self._whole().ids
+
+    def __iter__(self) -> Iterator[str]:
+        with self._lock:
+            return iter(list(self._whole().ids))
+
+    def __repr__(self) -> str:
+        return f"<Engine: {len(self)} subscriptions, matcher {self.matcher!r}>"
+
+    def get(self, id: str) -> Entry:
+        """The subscription with this id."""
+        with self._lock:
+            return self._entry(id, self._whole().key(id))
+
+    def subscriptions(self, *, owner: str | None = None) -> list[Entry]:
+        """All subscriptions, or those of one owner, in the order in which they came."""
+        with self._lock:
+            held = self._whole()
+            if owner is not None:
+                return [self._entry(id, key) for id, key in self._owned(owner)]
+            stated = dict(held.statements.items())
+            return [self._entry(id, key, stated[key]) for id, key in held.ids.items()]
+
+    def attributes(self) -> frozenset[str]:
+        """The names of all attributes that some subscription looks at."""
+        with self._lock:
+            return self._whole().statements.attributes()
+
+    def statistics(self) -> dict[str, int]:
+        """What the matcher holds and the work it has done."""
+        with self._lock:
+            return self._whole().matcher.statistics()
+
+    def _entry(self, id: str, key: int, subscription: Subscription | None = None) -> Entry:
+        held = self._store
+        subscription = subscription or held.statements.get(key)
+        template = held.templates.get(key)
+        if template is None:
+            return Entry(id, subscription, held.owners.get(key), held.sources.get(key))
+        values = template.current(held.statements.stated(key))
+        text = template.parametric.text
+        return Entry(id, subscription, held.owners.get(key), text, MappingProxyType(dict(values)))
+
+    def _owned(self, owner: str) -> list[tuple[str, int]]:
+        owners = self._store.owners.by_key()
+        return [(id, key) for id, key in self._store.ids.items() if owners.get(key) == owner]
+
+    # Changing it.
+
+    def subscribe(
+        self,
+        expression: Readable,
+        *,
+        id: str | None = None,
+        owner: str | None = None,
+        parameters: Mapping[str, Value] | None = None,
+        replace: bool = False,
+    ) -> str:
+        """Add a subscription and return its id, one of our own making if none is given.
+
+        Where text may have parameters, ``x BETWEEN :x1 AND :x2``, whose values ``parameters``
+        gives and ``change`` can set anew without parsing anything. An id that is taken is refused;
+        with ``replace`` it gets the new expression and owner instead.
+        """
+        with self._lock:
+            id = self._whole().fresh_id() if id is None else id
+            self._run_one(Subscribe(id, expression, owner, parameters, replace))
+        return id
+
+    def unsubscribe(self, id: str) -> None:
+        """Remove a subscription."""
+        self._run_one(Unsubscribe(id))
+
+    def unsubscribe_all(self, *, owner: str) -> int:
+        """Remove all subscriptions of an owner, in one step; how many there were."""
+        from predicast.engine.windows import Read
+
+        with self._lock:
+            window = self._whole().window()
+            owned = self._owned(owner)
+            for id, _ in owned:
+                window.take(Read(Unsubscribe(id)))
+            self._store.run(window)
+        return len(owned)
+
+    def change(
+        self,
+        id: str,
+        expression: Readable | None = None,
+        *,
+        parameters: Mapping[str, Value] | None = None,
+    ) -> None:
+        """Replace what a subscription states, or some of its parameters; id and owner stay."""
+        self._run_one(Change(id, expression, parameters))
+
+    def subscribe_many(
+        self, records: Records, *, owner: str | None = None, replace: bool = False
+    ) -> None:
+        """Add many subscriptions: all of them or, if one is refused, none.
+
+        Given as (id, expression) pairs, as a mapping of ids to expressions, or as records with
+        ``id``, ``expression`` and perhaps ``owner`` and ``parameters``. ``owner`` is whose they are
+        unless a record says otherwise. An id that is taken is refused; with ``replace`` it gets the
+        new expression and owner instead.
+        """
+        from predicast.engine.bulk import bulk_of, read_records
+        from predicast.engine.window_reports import read_all, run_together
+
+        operations = read_records(records, owner)
+        if not replace:
+            bulk = bulk_of(operations)
+            with self._lock:
+                self._whole().add_many(bulk)
+            return
+        given = [replaced(operation, replace=True) for operation in operations]
+        reads, _ = read_all(given, "raise")
+        with self._lock:
+            run_together(self._whole(), reads, [], "raise")
+
+    def subscribe_arrow(self, table: TableLike, *, owner: str | None = None) -> None:
+        """Add the subscriptions of a table with one row per constraint: all or none.
+
+        The table is in any form that ``match_arrow`` takes; ``predicast.language.arrow_form``
+        lists the columns. All are this owner's, if one is given.
+        """
+        from predicast.engine.bulk import bulk_from_arrow
+
+        bulk = bulk_from_arrow(table, owner)
+        with self._lock:
+            self._whole().add_many(bulk)
+
+    def apply(
+        self,
+        operations: Iterable[Operation],
+        *,
+        on_refusal: Literal["raise", "report"] = "raise",
+    ) -> Report:
+        """Run a window of operations: as if one by one, and in one step for everybody else.
+
+        An operation that is refused refuses the whole window; with ``on_refusal="report"`` it is
+        left out and listed in the report. The report says what became of the others.
+        """
+        if on_refusal not in {"raise", "report"}:
+            raise InvalidOptionError(
+                f"on_refusal is 'raise' or 'report', not {on_refusal!r}", option="on_refusal"
+            )
+        given = list(islice(operations, self.max_window + 1))
+        if len(given) > self.max_window:
+            raise WindowTooLargeError(
+                f"a window holds at most {self.max_window} operations; apply it in parts",
+                limit=self.max_window,
+                actual=len(given),
+            )
+        from predicast.engine.window_reports import read_all, run_together
+
+        reads, refused = read_all(given, on_refusal)
+        with self._lock:
+            return run_together(self._whole(), reads, refused, on_refusal)
+
+    def changes(self) -> Changes:
+        """What changes from now on: its ``take`` gives the net effect, and begins anew.
+
+        >>> engine = Engine()
+        >>> changes = engine.changes()
+        >>> engine.subscribe("price < 10", id="a")
+        'a'
+        >>> engine.change("a", "price < 20")
+        >>> [operation.id for operation in changes.take()]
+        ['a']
+        """
+        changes = Changes(self._taken)
+        with self._lock:
+            self._whole().followers.add(changes)
+        return changes
+
+    def _taken(self, changes: Changes) -> list[Operation]:
+        with self._lock:
+            self._whole()
+            return changes.taken(self._entry_if_held)
+
+    def _entry_if_held(self, id: str) -> Entry | None:
+        key = self._store.ids.key(id)
+        return None if key is None else self._entry(id, key)
+
+    def _run_one(self, operation: Operation) -> None:
+        from predicast.engine.windows import read
+
+        given = read(operation)
+        with self._lock:
+            window = self._whole().window()
+            window.take(given)
+            self._store.run(window)
+
+    # Asking it.
+
+    def match(self, event: Event | Mapping[str, Any]) -> list[str]:
+        """The ids of the subscriptions that the event matches, sorted."""
+        checked = event if isinstance(event, Event) else Event(event)
+        with self._lock:
+            held = self._whole()
+            return sorted(held.ids.names(held.ask(lambda matcher: matcher.match(checked))))
+
+    def match_batch(self, events: Iterable[Event | Mapping[str, Any]]) -> list[list[str]]:
+        """One sorted list of ids per event."""
+        checked = _checked_events(events)
+        with self._lock:
+            held = self._whole()
+            matched = held.ask(lambda matcher: matcher.match_batch(checked))
+            return [sorted(held.ids.names(keys)) for keys in matched]
+
+    def match_arrow(
+        self,
+        batch: TableLike,
+        *,
+        limit: int | None = None,
+        intervals: Mapping[str, tuple[str, str]] | None = None,
+    ) -> pa.Table:
+        """The matches of a batch of rows, as a table of ``event`` (int64) and ``subscription``.
+
+        The batch is a PyArrow table, record batch or reader, a pandas or Polars frame, or whatever
+        else offers ``__arrow_c_stream__`` or ``__arrow_c_array__``. ``event`` is the row's position
+        in it, ``subscription`` an id (dictionary-encoded string; the dictionary may hold ids that
+        no row uses). Rows ascend by event; the ids of one event stand in no particular order.
+        ``limit`` asks for at most that many matches of each event, whichever. Struct columns become
+        dotted names, nulls are absent. For region events, ``intervals={"x": ("x_min", "x_max")}``
+        says which two columns hold the ends of an attribute.
+        """
+        from predicast.arrow import as_table
+        from predicast.matching.batches.event_batch import EventBatch
+        from predicast.matching.matches import matches_table
+
+        most = _checked_limit(limit)
+        table = as_table(batch)  # before the lock: a stream may take its time
+        with self._lock:
+            held = self._whole()
+            columns = EventBatch.from_arrow(table, held.statements.attributes(), intervals)
+            pairs = held.ask(lambda matcher: matcher.match_columns(columns, most))
+            return matches_table(pairs, held.ids)
+
+    def count_arrow(
+        self,
+        batch: TableLike,
+        *,
+        limit: int | None = None,
+        intervals: Mapping[str, tuple[str, str]] | None = None,
+    ) -> pa.Int64Array:
+        """How many subscriptions each row of a batch matches.
+
+        ``limit`` is where counting may stop: ``limit=1`` tells which rows match anything at all.
+        The rest is as in ``match_arrow``.
+        """
+        import pyarrow as pa
+
+        from predicast.arrow import as_table
+        from predicast.matching.batches.event_batch import EventBatch
+
+        most = _checked_limit(limit)
+        table = as_table(batch)
+        with self._lock:
+            held = self._whole()
+            columns = EventBatch.from_arrow(table, held.statements.attributes(), intervals)
+            counts = held.ask(lambda matcher: matcher.count_columns(columns, most))
+            return pa.array(counts, pa.int64())
+
+    def explain(self, id: str, event: Event | Mapping[str, Any]) -> Explanation:
+        """Why the subscription matches the event, or why not."""
+        checked = event if isinstance(event, Event) else Event(event)
+        return explain(id, self.get(id).subscription, checked, self._absent)
+
+    # Keeping it.
+
+    def to_bytes(self) -> bytes:
+        """The whole engine as a snapshot that travels to another process."""
+        from predicast.engine import snapshot
+
+        return snapshot.to_bytes(self._taken_apart())
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, matcher: str | None = None) -> Self:
+        """The engine of a snapshot."""
+        import numpy as np
+
+        # Copied: what was sent cannot be written to, and matchers write to what they hold.
+        return cls._from_file(np.frombuffer(data, np.uint8).copy(), None, matcher)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickles, copies and deep copies are snapshots. The lock and whoever follows the changes
+        # belong to this engine and stay with it.
+        return type(self).from_bytes, (self.to_bytes(),)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the engine to a file, atomically: a crash leaves the old file or the new one.
+
+        The engine goes on matching and changing meanwhile; the file holds what was there when
+        ``save`` was called. It is read back before it replaces anything: after an error, a
+        ``SnapshotNotSavedError``, there is the old file.
+        """
+        from predicast.engine import snapshot
+
+        snapshot.save(self._taken_apart(), path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, matcher: str | None = None) -> Self:
+        """The engine in a file; a damaged file is refused, not half-read.
+
+        The file is mapped into memory, which all processes that load it share. The checksum
+        finds accidents, not forgeries: load only files that you trust. Replace a file
+        by saving to it; whoever has loaded it keeps what it was.
+        """
+        from predicast.engine import snapshot
+
+        return cls._from_file(snapshot.mapped(path), os.fspath(path), matcher)
+
+    def _taken_apart(self) -> Snapshot:
+        """All there is, untouched by later changes; written down after the lock is given back."""
+        from predicast.engine.snapshot import Snapshot
+
+        with self._lock:
+            held = self._whole()
+            return Snapshot(
+                self._matcher_name,
+                self._absent,
+                held.arrived,
+                held.ids.held(),
+                held.owners.copy(),
+                held.statements.copy(),
+                held.templates.copy(),
+                held.sources.copy(),
+                held.ask(lambda matcher: matcher.stored()),
+            )
+
+    @classmethod
+    def _from_file(cls, file: np.ndarray, path: str | None, matcher: str | None) -> Self:
+        from predicast.engine import snapshot
+
+        try:
+            saved = snapshot.decode(file)
+            engine = cls(matcher=matcher or saved.matcher, absent=saved.absent)
+            engine._restore(saved)
+        except SnapshotError as error:
+            if path is not None:
+                error.path, error.message = path, error.message.replace("the snapshot", path, 1)
+            raise
+        return engine
+
+    def _restore(self, saved: Snapshot) -> None:
+        from predicast.engine.store import fill
+
+        held = self._store
+        stored = saved.structure if saved.matcher == self._matcher_name else None
+        if stored is None or not held.matcher.restore(stored, len(saved.ids.texts)):
+            fill(held.matcher, saved.statements.grouped())
+        held.ids, held.owners = Ids.restored(saved.ids), saved.owners
+        held.statements, held.arrived = saved.statements, saved.arrived
+        held.templates, held.sources = saved.templates, saved.sources
+
+
+def _checked_events(events: Iterable[Event | Mapping[str, Any]]) -> list[Event]:
+    """Events of the model; an error says which one is none."""
+    checked = []
+    for position, event in enumerate(events):
+        try:
+            checked.append(event if isinstance(event, Event) else Event(event))
+        except ModelError as error:
+            error.event, error.message = position, f"event {position}: {error.message}"
+            raise
+    return checked
+
+
+def _checked_limit(limit: object) -> int | None:
+    if limit is None:
+        return None
+    if type(limit) is not int or limit < 1:
+        raise InvalidOptionError(
+            f"limit is a positive integer, or None for all matches, not {limit!r}", option="limit"
+        )
+    return None if limit > _MOST_MATCHES else limit

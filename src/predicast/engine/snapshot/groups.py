@@ -1,0 +1,142 @@
+"""Groups in a file: many subscriptions of one outline, their operands in columns.
+
+Numbers are used where they lie. Strings and objects are codes into the distinct ones, and become
+Python objects when somebody looks at the group's columns: matching alone does not.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from predicast.engine.snapshot.layout import (
+    INTEGERS,
+    UNSIGNED,
+    Array,
+    ArraysIn,
+    ArraysOut,
+    ascends,
+    damaged,
+)
+from predicast.engine.snapshot.operands import (
+    SlotEntry,
+    check_values,
+    read_objects,
+    read_slot,
+    write_objects,
+    write_slot,
+)
+from predicast.engine.snapshot.texts import (
+    Texts,
+    check_codes,
+    distinct,
+    read_texts,
+    strings_of,
+    write_texts,
+)
+from predicast.model.operand_columns import OperandColumns
+from predicast.model.operators import Operator
+from predicast.model.outline import OperandType, Outline, Slots, outline_of
+
+_TYPES = {
+    OperandType.INTEGER: INTEGERS,
+    OperandType.FLOAT: ("f8",),
+    OperandType.BOOLEAN: ("bool",),
+    OperandType.TIMESTAMP: ("i8",),
+}
+
+
+class Column(msgspec.Struct, array_like=True, forbid_unknown_fields=True, frozen=True):
+    """The number of the array of values; or of codes, and what they stand for."""
+
+    values: int
+    texts: Texts | None = None
+
+
+class Group(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Clauses of slots, the array of keys, and a column per place."""
+
+    outline: list[list[SlotEntry]]
+    keys: int
+    columns: list[Column]
+
+
+def write_group(keys: Array, alike: OperandColumns, out: ArraysOut) -> Group:
+    """Put a group into a file."""
+    outline = alike.outline
+    columns = [
+        _write_column(type_, operator, column, out)
+        for type_, operator, column in zip(
+            outline.places, _operators(outline.clauses), alike.columns, strict=True
+        )
+    ]
+    slots = [[write_slot(slot) for slot in clause] for clause in outline.clauses]
+    return Group(slots, out.add(keys.astype(np.int32, copy=False)), columns)
+
+
+def _write_column(type_: OperandType, operator: Operator, column: Array, out: ArraysOut) -> Column:
+    if type_ is OperandType.STRING:
+        texts, codes = distinct(column.tolist())
+    elif type_ is OperandType.OBJECT:
+        texts, codes = write_objects([operator] * len(column), column.tolist())
+    else:
+        return Column(out.add(column))
+    return Column(out.add(codes), write_texts(texts, out))
+
+
+def _operators(clauses: Slots) -> list[Operator]:
+    """The operator of each place."""
+    return [slot.operator for clause in clauses for slot in clause for _ in slot.operands]
+
+
+def read_group(group: Group, arrays: ArraysIn) -> tuple[Array, OperandColumns]:
+    """The keys of a group, and what its subscriptions state."""
+    outline = outline_of(
+        tuple(tuple(read_slot(slot) for slot in clause) for clause in group.outline)
+    )
+    keys = arrays.get(group.keys, "i4")
+    if not ascends(keys, strictly=True):
+        raise damaged(f"has keys that do not ascend in array {group.keys}")
+    if len(group.columns) != len(outline.places):
+        raise damaged(f"has {len(group.columns)} columns for {len(outline.places)} places")
+    columns = []
+    for type_, column in zip(outline.places, group.columns, strict=True):
+        columns.append(_read_column(type_, column, arrays))
+        if len(columns[-1][0]) != len(keys):
+            raise damaged(f"has {len(columns[-1][0])} operands for {len(keys)} keys")
+    return keys, OperandColumns(outline, partial(_made, outline, columns), len(keys))
+
+
+def _read_column(
+    type_: OperandType, column: Column, arrays: ArraysIn
+) -> tuple[Array, pa.Array | None]:
+    types = _TYPES.get(type_)
+    if types is not None:
+        values = arrays.get(column.values, *types)
+        check_values(type_, values)
+        return values, None
+    if column.texts is None:
+        raise damaged("has codes that stand for nothing")
+    codes, texts = arrays.get(column.values, *UNSIGNED), read_texts(column.texts, arrays)
+    check_codes(codes, len(texts), "an operand")
+    return codes, texts
+
+
+def _made(outline: Outline, columns: list[tuple[Array, pa.Array | None]]) -> list[Array]:
+    """The columns with Python objects in the place of codes."""
+    made: list[Array] = []
+    operators = _operators(outline.clauses)
+    for type_, operator, (values, texts) in zip(outline.places, operators, columns, strict=True):
+        if texts is None:
+            made.append(values)
+        elif type_ is OperandType.STRING:
+            made.append(strings_of(texts)[values])
+        else:
+            written, operands = read_objects(texts)
+            if any(each is not operator for each in written):
+                raise damaged(f"has an operand that is not one of {operator.value!r}")
+            made.append(operands[values])
+    return made

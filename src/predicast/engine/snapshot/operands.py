@@ -1,0 +1,119 @@
+"""Slots and operands in a file: what constraints are made of.
+
+A slot (attribute, operator, types of its operands) is written as it is; operands are numbers, or
+codes of the distinct strings and the distinct objects. Objects (sets, patterns, regular
+expressions) are written as the language's JSON writes the constraint, without its attribute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+
+from predicast.engine.snapshot.layout import Array, damaged
+from predicast.engine.snapshot.texts import narrow, objects
+from predicast.errors import PredicastError
+from predicast.language.json_form import constraint_from_document, constraint_to_document
+from predicast.model.constraint import trusted_constraint
+from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.outline import KINDS, OperandType, Slot
+from predicast.model.values import microseconds
+
+_OPERATORS: Final = {operator.value: operator for operator in Operator}
+_ANY: Final = "attribute"  # objects are shared by slots of several attributes
+_YEARS: Final = tuple(
+    int(np.datetime64(end, "us").astype(np.int64))
+    for end in ("0001-01-01T00:00:00.000000", "9999-12-31T23:59:59.999999")
+)
+
+
+class SlotEntry(msgspec.Struct, array_like=True, forbid_unknown_fields=True, frozen=True):
+    """A slot in the header."""
+
+    attribute: str
+    operator: str
+    operands: list[OperandType]
+
+
+def write_slot(slot: Slot) -> SlotEntry:
+    """The slot as it is written."""
+    return SlotEntry(slot.attribute, slot.operator.value, list(slot.operands))
+
+
+def read_slot(entry: SlotEntry) -> Slot:
+    """The slot, if there can be one like it."""
+    operator = _OPERATORS.get(entry.operator)
+    if operator is None or not entry.attribute or not _suit(operator, entry.operands):
+        raise damaged(f"has a constraint that cannot be: {entry}")
+    return Slot(entry.attribute, operator, tuple(entry.operands))
+
+
+def _suit(operator: Operator, types: Sequence[OperandType]) -> bool:
+    if operator in PRESENCE:
+        return not types
+    if operator in SET | LIKE | REGEX:
+        return list(types) == [OperandType.OBJECT]
+    kinds = {KINDS.get(each) for each in types}
+    return (
+        len(types) == (2 if operator in RANGE else 1)
+        and len(kinds) == 1
+        and kinds <= set(operator.kinds)
+    )
+
+
+def write_objects(operators: Sequence[Operator], operands: Sequence[Any]) -> tuple[pa.Array, Array]:
+    """The distinct ones among objects, each with its operator; and which of them each one is."""
+    known: dict[tuple[Operator, int], int] = {}  # by identity: (1,) equals (True,)
+    texts: dict[bytes, int] = {}
+    codes = np.empty(len(operands), np.int64)
+    for place, (operator, operand) in enumerate(zip(operators, operands, strict=True)):
+        code = known.get((operator, id(operand)))
+        if code is None:
+            document = constraint_to_document(trusted_constraint(_ANY, operator, operand, None))
+            del document["attribute"]
+            code = texts.setdefault(msgspec.json.encode(document), len(texts))
+            known[operator, id(operand)] = code
+        codes[place] = code
+    written = pa.array([text.decode() for text in texts], pa.large_string())
+    return written, narrow(codes, len(texts))
+
+
+def read_objects(texts: pa.Array) -> tuple[list[Operator], Array]:
+    """The objects, and the operator that each belongs to."""
+    operators: list[Operator] = []
+    operands: list[Any] = []
+    for text in texts.to_pylist():
+        try:
+            document = msgspec.json.decode(text)
+            constraint = constraint_from_document({"attribute": _ANY, **document})
+        except (msgspec.DecodeError, PredicastError, TypeError, RecursionError) as error:
+            raise damaged(f"has an operand that cannot be read: {error}") from error
+        operators.append(constraint.operator)
+        operands.append(constraint.operand)
+    return operators, objects(operands)
+
+
+def check_values(type_: OperandType, values: Array) -> None:
+    """Refuse numbers that no operand of the type can be."""
+    if not len(values):
+        return
+    if type_ is OperandType.FLOAT and not np.isfinite(values).all():
+        raise damaged("has a number that is not finite")
+    first, last = _YEARS
+    if type_ is OperandType.TIMESTAMP and not first <= values.min() <= values.max() <= last:
+        raise damaged("has a timestamp that leaves the years 1 to 9999")
+    if type_ is OperandType.BOOLEAN and int(values.view(np.uint8).max()) > 1:
+        raise damaged("has a boolean that is neither true nor false")
+
+
+def as_words(type_: OperandType, operands: Sequence[Any]) -> Array:
+    """Numbers of one type as 64 bits each."""
+    if type_ is OperandType.FLOAT:
+        return np.array(operands, np.float64).view(np.int64)
+    if type_ is OperandType.TIMESTAMP:
+        return np.array([*map(microseconds, operands)], np.int64)
+    return np.array(operands, np.int64)

@@ -1,0 +1,401 @@
+"""``Statements``: what an engine's subscriptions state, by key.
+
+::
+
+    alone    {7: Stated, 12: Stated}                        came one by one, or was changed since
+
+    chunk 1  keys  [0 1 2 3 4 …]   OperandColumns: outline, columns  came in bulk; never changes
+    chunk 2  keys  [5 6 8 …]       OperandColumns
+
+    home     [1 1 0 1 1 2 2 0 2 …]                          by key: the chunk, 0 for none
+
+A subscription that came in bulk costs its operands, its key and its entry in ``home``; there is
+no object for it until someone looks at it. A row of a chunk is live as long as ``home`` says
+that its key is at home there, so that removing or changing a subscription writes one number.
+A chunk of which more than half is dead is written anew, and chunks of one outline and of similar
+size are merged, so that there are O(log n) chunks per outline.
+
+What counts is ``alone``, ``home`` and the chunks that it points to: a chunk is there before its
+keys are at home in it, and goes after they have left. The counters follow from these and can be
+worked out anew (``repair``), which is what becomes of a change that was interrupted half-way.
+
+Cost: a look-up is a binary search in one chunk. Adding in bulk is linear in the bulk; merging
+makes that O(log n) times as much over an engine's life.
+
+Rejected: a mask of live rows per chunk, with a search of all the chunks. It takes as much room as
+``home`` and makes every look-up cost as much as there are outlines.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, Protocol
+
+import numpy as np
+
+from predicast.model import Subscription
+from predicast.model.operand_columns import Gathering, OperandColumns, joined
+from predicast.model.outline import Outline, Stated
+
+_FEW: Final = 32  # subscriptions of one outline for which arrays would take more room than objects
+_MOST: Final = 1 << 16  # subscriptions of a chunk: writing so many anew stops nobody for long
+_SIMILAR: Final = 2  # a chunk up to this many times as large as the one after it is merged with it
+
+
+class _Chunk:
+    """Subscriptions of one outline with their keys, ascending."""
+
+    __slots__ = ("alike", "dead", "is_shared", "keys")
+
+    def __init__(self, keys: np.ndarray, alike: OperandColumns) -> None:
+        self.keys = keys
+        self.alike = alike
+        self.dead = 0
+        self.is_shared = True  # the columns are somebody else's as well
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def copy(self) -> _Chunk:
+        self.is_shared = True
+        copy = _Chunk(self.keys, self.alike)
+        copy.dead = self.dead
+        return copy
+
+    def row(self, key: int) -> int:
+        # A key of another width would have NumPy widen all the others first.
+        return int(np.searchsorted(self.keys, self.keys.dtype.type(key)))
+
+    def stated(self, key: int) -> Stated:
+        return self.alike.stated(self.row(key))
+
+    def put(self, key: int, stated: Stated) -> None:
+        row = self.row(key)
+        if self.is_shared or not self.alike.put(row, stated.operands):
+            one = OperandColumns.of(stated.outline, [stated.operands])
+            self.overwrite(np.array([row]), one, np.zeros(1, np.int64))
+
+    def overwrite(self, rows: np.ndarray, alike: OperandColumns, which: np.ndarray) -> None:
+        in_place = not self.is_shared
+        self.alike = self.alike.overwritten(rows, alike, which, in_place=in_place)
+        self.is_shared = False
+
+
+class Unread(Protocol):
+    """Subscriptions that nobody has looked at yet, as a file has them."""
+
+    def __len__(self) -> int: ...
+
+    def items(self) -> Iterable[tuple[int, Stated]]:
+        """All of them with their keys."""
+
+
+class Statements:
+    """Subscriptions by key, most of them in columns."""
+
+    def __init__(self) -> None:
+        self._alone: dict[int, Stated] = {}
+        self._chunks: dict[int, _Chunk] = {}
+        self._by_outline: dict[Outline, list[int]] = {}  # numbers of chunks, the oldest first
+        self._home = np.zeros(0, np.uint8)
+        self._attributes: Counter[str] = Counter()  # how many subscriptions look at each
+        self._in_chunks = 0
+        self._unread: Unread | None = None  # more that are alone
+
+    @classmethod
+    def restored(
+        cls,
+        groups: Iterable[tuple[np.ndarray, OperandColumns]],
+        alone: Unread,
+        attributes: Mapping[str, int],
+        bound: int,
+    ) -> Statements:
+        """From groups whose keys ascend and others, of which so many look at each attribute."""
+        statements = cls()
+        if len(alone):
+            statements._unread = alone
+        statements._attributes.update(attributes)
+        statements._make_room(bound - 1, 0)
+        for keys, alike in groups:
+            if len(keys):
+                statements._look(alike.outline.attributes(), len(keys))
+                statements._in_chunks += len(keys)
+                statements._insert(keys, alike)
+        return statements
+
+    def copy(self) -> Statements:
+        """The same, untouched by later changes."""
+        copy = Statements()
+        copy._alone, copy._unread = self._alone.copy(), self._unread
+        copy._chunks = {number: chunk.copy() for number, chunk in self._chunks.items()}
+        copy._by_outline = {outline: [*each] for outline, each in self._by_outline.items()}
+        copy._home, copy._in_chunks = self._home.copy(), self._in_chunks
+        copy._attributes = self._attributes.copy()
+        return copy
+
+    def __len__(self) -> int:
+        unread = 0 if self._unread is None else len(self._unread)
+        return len(self._alone) + unread + self._in_chunks
+
+    def put(self, key: int, stated: Stated) -> None:
+        """Hold a subscription under a key, known or new.
+
+        Where it keeps its outline, only its operands are written.
+        """
+        outline, before = stated.outline, frozenset[str]()
+        alone = self._singles().get(key)
+        if alone is not None:
+            before = alone.outline.attributes()
+        elif key in self:
+            chunk = self._chunk_of(key)[1]
+            if chunk.alike.outline == outline:
+                chunk.put(key, stated)
+                return
+            before = self._forget(key)
+        self._alone[key] = stated
+        after = outline.attributes()
+        if after is not before:
+            self._look(after, 1)
+            self._look(before, -1)
+
+    def put_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
+        """Hold subscriptions of one outline under keys of which any may be known."""
+        known = self._homes(keys) > 0
+        alone = self._singles()
+        if alone:
+            known |= np.fromiter((key in alone for key in keys.tolist()), bool, len(keys))
+        if known.any():
+            self._replace_alike(keys[known], alike if known.all() else alike.take(known))
+        if not known.all():
+            self._add_alike(keys[~known], alike.take(~known) if known.any() else alike)
+
+    def _add_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
+        """Hold many subscriptions of one outline under new keys."""
+        if len(keys) < _FEW:
+            for row, key in enumerate(keys.tolist()):
+                self._alone[key] = alike.stated(row)
+            self._look(alike.outline.attributes(), len(keys))
+            return
+        if np.any(keys[1:] < keys[:-1]):
+            order = np.argsort(keys)
+            keys, alike = keys[order], alike.take(order)
+        self._look(alike.outline.attributes(), len(keys))
+        self._in_chunks += len(keys)
+        for start in range(0, len(keys), _MOST):
+            rows = np.arange(start, min(start + _MOST, len(keys)))
+            self._insert(keys[rows], alike.take(rows) if len(rows) < len(keys) else alike)
+            self._merge(alike.outline)
+
+    def get(self, key: int) -> Subscription:
+        """The subscription under a key."""
+        return self.stated(key).subscription()
+
+    def stated(self, key: int) -> Stated:
+        """What it states, as outline and operands."""
+        found = self._singles().get(key)
+        return self._chunk_of(key)[1].stated(key) if found is None else found
+
+    def outline(self, key: int) -> Outline:
+        """The outline alone, without a look at the operands of what is in columns."""
+        found = self._singles().get(key)
+        return self._chunk_of(key)[1].alike.outline if found is None else found.outline
+
+    def __contains__(self, key: int) -> bool:
+        return key in self._singles() or (key < len(self._home) and self._home[key] > 0)
+
+    def remove(self, key: int) -> None:
+        """Forget a subscription."""
+        self._look(self._forget(key), -1)
+
+    def repair(self) -> None:
+        """Work out anew what follows from what is held, after an interrupted change."""
+        alone = self._singles()
+        at_home = [key for key in alone if key < len(self._home)]
+        self._home[at_home] = 0
+        self._attributes, self._in_chunks, self._by_outline = Counter(), 0, {}
+        for stated in alone.values():
+            self._look(stated.outline.attributes(), 1)
+        for number, chunk in list(self._chunks.items()):
+            live = int(np.count_nonzero(self._home[chunk.keys] == number))
+            if not live:
+                del self._chunks[number]
+                continue
+            chunk.dead = len(chunk) - live
+            self._in_chunks += live
+            self._look(chunk.alike.outline.attributes(), live)
+            self._by_outline.setdefault(chunk.alike.outline, []).append(number)
+
+    def _replace_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
+        """Hold other subscriptions, all of one outline, under known keys.
+
+        Where a subscription keeps its outline, only its operands are written.
+        """
+        home = self._homes(keys)
+        rest = np.ones(len(keys), bool)
+        for number in np.unique(home).tolist():
+            chunk = self._chunks.get(number)
+            if chunk is not None and chunk.alike.outline == alike.outline:
+                here = np.flatnonzero(home == number)
+                rows = np.searchsorted(chunk.keys, keys[here].astype(chunk.keys.dtype))
+                chunk.overwrite(rows, alike, here)
+                rest[here] = False
+        moving = np.flatnonzero(rest)
+        if not len(moving):
+            return
+        # Only now: what these become is merged with others, and chunks get other numbers.
+        before = [self._forget(key) for key in keys[moving].tolist()]
+        self._add_alike(keys[moving], alike.take(moving))
+        for attributes in before:
+            self._look(attributes, -1)
+
+    def operands(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, OperandColumns]]:
+        """What subscriptions with these keys state: positions among the keys, and a group each."""
+        home = self._homes(keys)
+        for number in np.unique(home).tolist():
+            here = np.flatnonzero(home == number)
+            chunk = self._chunks.get(number)
+            if chunk is None:
+                alone, gathering = self._singles(), Gathering()
+                for place in here.tolist():
+                    gathering.add(place, *alone[int(keys[place])])
+                yield from gathering.groups()
+                continue
+            rows = np.searchsorted(chunk.keys, keys[here].astype(chunk.keys.dtype))
+            yield here, chunk.alike.take(rows)
+
+    def attributes(self) -> frozenset[str]:
+        """The names of all attributes that some subscription looks at."""
+        return frozenset(self._attributes)
+
+    def grouped(self) -> Iterator[tuple[np.ndarray, OperandColumns]]:
+        """All subscriptions: keys and what they state, a group at a time."""
+        yield from self.in_columns()
+        gathering = Gathering()
+        for key, stated in self.alone():
+            gathering.add(key, *stated)
+        yield from gathering.groups()
+
+    def in_columns(self) -> Iterator[tuple[np.ndarray, OperandColumns]]:
+        """Those that are in columns, keys ascending in each group."""
+        for number, chunk in self._chunks.items():
+            yield self._live(number, chunk)
+
+    def alone(self) -> Iterable[tuple[int, Stated]]:
+        """Those that are not in columns, with their keys."""
+        return self._singles().items()
+
+    def items(self) -> Iterator[tuple[int, Subscription]]:
+        """All subscriptions with their keys, several times as fast as looking each one up."""
+        for key, stated in self.alone():
+            yield key, stated.subscription()
+        for keys, alike in self.in_columns():
+            yield from zip(keys.tolist(), alike.subscriptions(), strict=True)
+
+    def nbytes(self) -> int:
+        """Bytes of what came in bulk."""
+        return self._home.nbytes + sum(
+            chunk.keys.nbytes + chunk.alike.nbytes() for chunk in self._chunks.values()
+        )
+
+    # One subscription.
+
+    def _singles(self) -> dict[int, Stated]:
+        if self._unread is not None:
+            self._alone.update(self._unread.items())
+            self._unread = None
+        return self._alone
+
+    def _chunk_of(self, key: int) -> tuple[int, _Chunk]:
+        number = int(self._home[key]) if key < len(self._home) else 0
+        return number, self._chunks[number]  # there is no chunk 0: an unknown key is a KeyError
+
+    def _homes(self, keys: np.ndarray) -> np.ndarray:
+        """The chunks that some keys are at home in, 0 for none."""
+        home = np.zeros(len(keys), np.int64)
+        known = keys < len(self._home)
+        home[known] = self._home[keys[known]]
+        return home
+
+    def _forget(self, key: int) -> frozenset[str]:
+        """Take a subscription out; the names of its attributes."""
+        alone = self._singles().pop(key, None)
+        if alone is not None:
+            return alone.outline.attributes()
+        number, chunk = self._chunk_of(key)
+        self._home[key] = 0
+        self._in_chunks -= 1
+        chunk.dead += 1
+        if 2 * chunk.dead > len(chunk):
+            self._replace_chunks([number])
+        return chunk.alike.outline.attributes()
+
+    def _look(self, attributes: frozenset[str], subscriptions: int) -> None:
+        for attribute in attributes:
+            self._attributes[attribute] += subscriptions
+            if not self._attributes[attribute]:
+                del self._attributes[attribute]
+
+    # Chunks.
+
+    def _insert(self, keys: np.ndarray, alike: OperandColumns) -> None:
+        number = len(self._chunks) + 1
+        while number in self._chunks:
+            number -= 1  # some chunk before it is gone
+        self._make_room(int(keys[-1]), number)
+        self._chunks[number] = _Chunk(keys, alike)
+        self._home[keys] = number
+        self._by_outline.setdefault(alike.outline, []).append(number)
+
+    def _make_room(self, key: int, number: int) -> None:
+        """See to it that ``home`` has an entry for the key, and can hold the number."""
+        dtype = np.promote_types(self._home.dtype, np.min_scalar_type(number))
+        length = len(self._home)
+        if key >= length or dtype != self._home.dtype:
+            if key >= length:
+                length = max(key + 1, length + length // 8)
+            home = np.zeros(length, dtype)
+            home[: len(self._home)] = self._home
+            self._home = home
+
+    def _merge(self, outline: Outline) -> None:
+        """Merge the newest chunks of an outline while they are of similar size."""
+        numbers = self._by_outline[outline]
+        merged = len(numbers) - 1
+        size = len(self._chunks[numbers[merged]])
+        while merged:
+            before = len(self._chunks[numbers[merged - 1]])
+            if before > _SIMILAR * size or before + size > _MOST:
+                break
+            merged -= 1
+            size += before
+        if merged < len(numbers) - 1:
+            self._replace_chunks(numbers[merged:])
+
+    def _replace_chunks(self, numbers: list[int]) -> None:
+        """Make one chunk of the live rows of some of one outline."""
+        chunks = [(number, self._chunks[number]) for number in numbers]
+        live = [self._live(number, chunk) for number, chunk in chunks]
+        outline = chunks[0][1].alike.outline
+        keys = np.concatenate([keys for keys, _ in live])
+        alike = joined([alike for _, alike in live])
+        order = np.argsort(keys)
+        keys, alike = keys[order], alike.take(order)
+        if len(keys) >= _FEW:
+            self._insert(keys, alike)
+        else:
+            self._alone |= {key: alike.stated(row) for row, key in enumerate(keys.tolist())}
+            self._home[keys] = 0
+            self._in_chunks -= len(keys)
+        for number in [*numbers]:
+            del self._chunks[number]
+            self._by_outline[outline].remove(number)
+        if not self._by_outline[outline]:
+            del self._by_outline[outline]
+
+    def _live(self, number: int, chunk: _Chunk) -> tuple[np.ndarray, OperandColumns]:
+        if not chunk.dead:
+            chunk.is_shared = True
+            return chunk.keys, chunk.alike
+        rows = np.flatnonzero(self._home[chunk.keys] == number)
+        return chunk.keys[rows], chunk.alike.take(rows)

@@ -1,0 +1,278 @@
+"""``SubscriptionStore``: everything an engine holds, and how it changes: all of it or nothing.
+
+Ids and their keys, what subscriptions state, as which text, whose they are, which have parameters,
+and the matcher: structures that must agree, whatever happens half-way: a signal handler that
+raises (Ctrl-C, a timeout), no memory left. So a change goes like this::
+
+    work out the delta            nothing has changed: an exception leaves all as it was
+    let the matcher change        it is not trusted until the end; if it refuses, it has undone it
+    decide: pending = delta       one assignment; from here on the change happens
+    carry out the delta           on ids, statements, ..., each step the same if done twice
+    pending = nothing, and the matcher is trusted again
+
+Whoever comes next after an exception finds what was left over, and finishes it (``recover``): a
+pending delta is carried out again from the start, and a matcher that is not trusted is filled anew
+from the statements. That costs as much as loading an engine, after an exception in a moment that
+lasts microseconds, and nothing otherwise.
+
+Rejected: undoing what was done so far. It needs memory just when there may be none, and is itself
+interrupted by the second Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from predicast.engine.changes import Changes, Touched
+from predicast.engine.delta import Delta
+from predicast.engine.ids import Ids, duplicate, unknown
+from predicast.engine.owners import Owners
+from predicast.engine.sources import Sources
+from predicast.engine.statements import Statements
+from predicast.engine.templates import Templates
+from predicast.engine.windows import Window
+from predicast.errors import PredicastError
+from predicast.matching.matcher import Matcher
+from predicast.matching.window import Added, Operation, Removed, Replaced, Saved
+from predicast.model.operand_columns import Gathering, OperandColumns
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from predicast.engine.bulk import Bulk
+
+T = TypeVar("T")
+
+_FEW: Final = 32  # subscriptions that are quicker put one by one than column by column
+
+
+class SubscriptionStore:
+    """Subscriptions with all that belongs to them, by key."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self.matcher = matcher
+        self.ids = Ids()
+        self.statements = Statements()
+        self.owners = Owners()
+        self.templates = Templates()
+        self.sources = Sources()
+        self.arrived = 0  # subscriptions ever added, for ids of our own making
+        self.followers: weakref.WeakSet[Changes] = weakref.WeakSet()
+        self._pending: Delta | None = None
+        self._is_matcher_trusted = True
+
+    def key(self, id: str) -> int:
+        """The key of an id, or an error."""
+        key = self.ids.key(id)
+        if key is None:
+            raise unknown(id, self.ids)
+        return key
+
+    def fresh_id(self) -> str:
+        """An id that is not taken."""
+        number = self.arrived + 1
+        while f"s{number}" in self.ids:
+            number += 1
+        return f"s{number}"
+
+    def window(self) -> Window:
+        """A window on what is held now."""
+        return Window(self.ids, self.statements, self.owners, self.templates)
+
+    # Asking.
+
+    def ask(self, question: Callable[[Matcher], T]) -> T:
+        """What the matcher answers; not trusted any more if it was interrupted while it did."""
+        if self.matcher.survives_interrupted_matches:
+            return question(self.matcher)
+        return self._with_matcher(lambda: question(self.matcher))
+
+    def _with_matcher(self, use: Callable[[], T]) -> T:
+        """Use the matcher; it is trusted again if it came to an end, or refused by name."""
+        self._is_matcher_trusted = False
+        try:
+            result = use()
+        except PredicastError:
+            self._is_matcher_trusted = True
+            raise
+        self._is_matcher_trusted = True
+        return result
+
+    # Changing.
+
+    def add_many(self, bulk: Bulk) -> None:
+        """Add subscriptions whose ids are valid and different: all or, if one is refused, none."""
+        taken = self.ids.first_held(bulk.ids)
+        if taken is not None:
+            raise duplicate(taken)
+        self.ids.check_room(bulk.ids)
+        import numpy as np
+
+        keys = self.ids.free_keys(len(bulk.ids))
+        by_position = np.array(keys, np.int32)
+        groups = [(by_position[positions], alike) for positions, alike in bulk.groups]
+        delta = Delta(
+            self.arrived + len(keys),
+            ids=bulk.ids,
+            keys=keys,
+            stated=groups,
+            owners={keys[position]: owner for position, owner in bulk.owners.items()},
+            templates={keys[position]: each for position, each in bulk.templates.items()},
+            sources={keys[position]: text for position, text in bulk.sources.items()},
+            touched=[Touched(id, False, None) for id in bulk.ids] if self.followers else (),
+        )
+        self._change(delta, lambda: self._subscribe_all(groups))
+
+    def _subscribe_all(self, groups: list[tuple[np.ndarray, OperandColumns]]) -> None:
+        held: list[np.ndarray] = []
+        try:
+            for keys, alike in groups:
+                self.matcher.subscribe_alike(keys, alike)
+                held.append(keys)
+        except PredicastError:
+            for some in held:
+                for key in some.tolist():
+                    self.matcher.unsubscribe(key)
+            raise
+
+    def run(self, window: Window) -> Saved:
+        """Carry out the net effect of a window; if the matcher refuses, nothing has changed."""
+        moved = list(window.moved())
+        delta = self._delta(window, moved)
+        in_bulk = self.matcher.works_in_bulk
+        operations = [] if in_bulk else list(self._one_by_one(moved))
+        keys = dict(zip(delta.ids, delta.keys, strict=True))
+        for id, state in window.states.items():
+            if state.key is None:
+                assert state.stated is not None
+                operations.append(Added(keys[id], state.stated))
+                continue
+            before = None if in_bulk else self.statements.get(state.key)
+            if not state.present:
+                operations.append(Removed(state.key, before))
+            elif state.stated is not None:
+                operations.append(Replaced(state.key, state.stated, before))
+
+        def change() -> Saved:
+            saved = self.matcher.run_window(operations)
+            if in_bulk:
+                for keys, alike in moved:
+                    self.matcher.change_alike(keys, alike)
+                    saved += Saved(len(keys), 0, 0, len(keys), 0)
+            return saved
+
+        return self._change(delta, change)
+
+    def _delta(self, window: Window, moved: list[tuple[np.ndarray, OperandColumns]]) -> Delta:
+        """What holds after a window; ``moved`` are the changes of parameters alone."""
+        states = window.states
+        delta = Delta(self.arrived + window.arrived)
+        new = [id for id, state in states.items() if state.key is None]
+        self.ids.check_room(new)
+        fresh = iter(self.ids.free_keys(len(new)))
+        few = len(states) < _FEW
+        gathering = Gathering()
+        removed = []
+        for id, state in states.items():
+            if not state.present:
+                assert state.key is not None
+                removed.append((id, state.key))
+                continue
+            key = next(fresh) if state.key is None else state.key
+            if state.arrives_anew:
+                delta.ids.append(id)
+                delta.keys.append(key)
+            delta.owners[key] = state.owner
+            if not state.keeps_template:
+                delta.templates[key] = state.template
+            if state.stated is not None:
+                if few:
+                    delta.alone.append((key, state.stated))
+                else:
+                    gathering.add(key, *state.stated)
+                delta.sources[key] = state.text
+        delta.removed = removed
+        delta.stated = [*moved, *gathering.groups()]
+        if self.followers:
+            delta.touched = [
+                *(self._touched(id, state.key) for id, state in states.items()),
+                *(self._touched(id, move.key) for id, move in window.moves.items()),
+            ]
+        return delta
+
+    def _one_by_one(self, moved: list[tuple[np.ndarray, OperandColumns]]) -> Iterator[Operation]:
+        for keys, alike in moved:
+            for key, subscription in zip(keys.tolist(), alike.subscriptions(), strict=True):
+                yield Replaced(key, subscription, self.statements.get(key))
+
+    def _touched(self, id: str, key: int | None) -> Touched:
+        return Touched(id, key is not None, None if key is None else self.owners.get(key))
+
+    # All or nothing.
+
+    def _change(self, delta: Delta, change_matcher: Callable[[], T]) -> T:
+        """Change the matcher and all else; what it says of it."""
+        self._is_matcher_trusted = False
+        try:
+            result = change_matcher()
+        except PredicastError:  # it refuses, and has undone what it did
+            self._is_matcher_trusted = True
+            raise
+        self._pending = delta
+        self._carry_out(delta)
+        self._pending = None
+        self._is_matcher_trusted = True
+        return result
+
+    def _carry_out(self, delta: Delta) -> None:
+        """Make what a delta says hold; the same if done twice."""
+        for changes in self.followers:
+            changes.note(delta.touched)
+        for id, key in delta.removed:
+            self._forget(id, key)
+        self.ids.put_many(delta.ids, delta.keys)
+        for keys, alike in delta.stated:
+            self.statements.put_alike(keys, alike)
+        for key, stated in delta.alone:
+            self.statements.put(key, stated)
+        for key, owner in delta.owners.items():
+            self.owners.set(key, owner)
+        for key, template in delta.templates.items():
+            self.templates.set(key, template)
+        for key, text in delta.sources.items():
+            self.sources.set(key, text)
+        self.arrived = delta.arrived
+
+    def _forget(self, id: str, key: int) -> None:
+        self.owners.set(key, None)
+        self.templates.set(key, None)
+        self.sources.set(key, None)
+        if key in self.statements:
+            self.statements.remove(key)
+        self.ids.remove(id, key)
+
+    def recover(self) -> None:
+        """Finish what an exception left unfinished; to be called before anything else is."""
+        if self._pending is None and self._is_matcher_trusted:
+            return
+        if self._pending is not None:
+            self._repair()
+            self._carry_out(self._pending)
+            self._repair()  # keys that were free are in use now
+            self._pending = None
+        matcher = type(self.matcher)(absent=self.matcher.absent)
+        fill(matcher, self.statements.grouped())
+        self.matcher = matcher
+        self._is_matcher_trusted = True
+
+    def _repair(self) -> None:
+        self.ids.repair()
+        self.statements.repair()
+
+
+def fill(matcher: Matcher, groups: Iterable[tuple[np.ndarray, OperandColumns]]) -> None:
+    """Have an empty matcher hold subscriptions that it is known to accept."""
+    for keys, alike in groups:
+        matcher.subscribe_alike(keys, alike)

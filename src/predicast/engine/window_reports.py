@@ -1,0 +1,90 @@
+"""Running a window of operations, with a report of what became of them.
+
+A window is all or nothing, unless the caller wants what is refused to be left out and listed. A
+matcher refuses a whole window; to learn which operations it means, they are then run one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from predicast.engine.operations import Operation, Refusal, Report
+from predicast.engine.store import SubscriptionStore
+from predicast.engine.windows import Read, read
+from predicast.errors import PredicastError, UnsupportedByMatcherError
+from predicast.matching.window import Saved
+
+OnRefusal: TypeAlias = Literal["raise", "report"]
+
+
+def read_all(
+    operations: Sequence[Operation], on_refusal: OnRefusal
+) -> tuple[list[tuple[int, Read]], list[Refusal]]:
+    """The operations with what they state, and those that cannot be read."""
+    reads: list[tuple[int, Read]] = []
+    refused: list[Refusal] = []
+    for position, operation in enumerate(operations):
+        try:
+            reads.append((position, read(operation)))
+        except PredicastError as error:
+            if on_refusal == "raise":
+                error.add_note(f"operation {position} of the window")
+                raise
+            refused.append(Refusal(position, operation, error))
+    return reads, refused
+
+
+def run_together(
+    held: SubscriptionStore,
+    reads: list[tuple[int, Read]],
+    refused: list[Refusal],
+    on_refusal: OnRefusal,
+) -> Report:
+    """Run operations in one step; ``refused`` are those that could not even be read."""
+    window = held.window()
+    refused_here: list[Refusal] = []
+    for position, read_ in reads:
+        try:
+            window.take(read_)
+        except PredicastError as error:
+            if on_refusal == "raise":
+                error.add_note(f"operation {position} of the window")
+                raise
+            refused_here.append(Refusal(position, read_.operation, error))
+    try:
+        saved = held.run(window)
+    except UnsupportedByMatcherError:
+        if on_refusal == "raise":
+            raise
+        return _run_apart(held, reads, refused)
+    return _report(len(reads) - len(refused_here), saved, [*refused, *refused_here])
+
+
+def _run_apart(
+    held: SubscriptionStore, reads: list[tuple[int, Read]], refused: list[Refusal]
+) -> Report:
+    """Run a window of which the matcher refuses something one by one, to learn what."""
+    taken, saved = 0, Saved()
+    refused_here: list[Refusal] = []
+    for position, read_ in reads:
+        window = held.window()
+        try:
+            window.take(read_)
+            saved += held.run(window)
+            taken += 1
+        except PredicastError as error:
+            refused_here.append(Refusal(position, read_.operation, error))
+    return _report(taken, saved, [*refused, *refused_here])
+
+
+def _report(taken: int, saved: Saved, refused: list[Refusal]) -> Report:
+    """``taken`` operations had this effect, once they were collapsed."""
+    return Report(
+        taken + len(refused),
+        taken - (saved.given - saved.collapsed),
+        saved.shared,
+        saved.in_place,
+        saved.restructured,
+        tuple(sorted(refused, key=lambda refusal: refusal.position)),
+    )

@@ -1,0 +1,303 @@
+"""A window of operations, worked out before anything changes.
+
+Operations are taken one by one, each checked against what the engine holds and what the window has
+done to it so far; only then is the *net effect* carried out, at most one operation per id::
+
+    subscribe a, change a          -> subscribe a, with what the change says
+    change b, unsubscribe b        -> unsubscribe b
+    unsubscribe c, subscribe c     -> change c (it arrives anew, and may have another owner)
+    subscribe d, unsubscribe d     -> nothing
+
+So a refused operation leaves nothing to undo. Changes of parameters are kept apart by template and
+names until the end, when those of a kind are made column by column: a thousand moving regions
+are one array of new values per parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from predicast.engine.ids import Ids, check_id, duplicate, unknown
+from predicast.engine.operations import Change, Operation, Subscribe, Unsubscribe
+from predicast.engine.owners import Owners
+from predicast.engine.statements import Statements
+from predicast.engine.templates import Template, Templates
+from predicast.errors import EngineError, ParameterError, PredicastError
+from predicast.language.reading import stated_by
+from predicast.model.operand_columns import OperandColumns, column_of
+from predicast.model.outline import OPERAND_TYPES, OperandType, Stated
+from predicast.model.values import INT_MAX, INT_MIN
+
+if TYPE_CHECKING:
+    from predicast.language.parameters import Parametric
+    from predicast.model import Value
+
+
+@dataclass(slots=True)
+class State:
+    """What a window has made of one id."""
+
+    key: int | None  # of the subscription before the window, if there was one
+    present: bool
+    owner: str | None = None
+    template: Template | None = None
+    keeps_template: bool = False  # as it was: most never look, and a file's is text until then
+    stated: Stated | None = None  # None: as it was
+    text: str | None = None  # that says so, if there is one and it has no parameters
+    arrives_anew: bool = False
+
+
+class Move(NamedTuple):
+    """New values for parameters of a subscription that is otherwise as it was."""
+
+    key: int
+    template: Template
+    parameters: dict[str, Value]
+
+
+class Read(NamedTuple):
+    """An operation and what its expression states."""
+
+    operation: Operation
+    stated: Stated | None = None
+    template: Template | None = None
+    text: str | None = None
+
+
+def read(operation: Operation) -> Read:
+    """Parse the expression of an operation."""
+    if isinstance(operation, Subscribe) or (
+        isinstance(operation, Change) and operation.expression is not None
+    ):
+        try:
+            stated, parametric = stated_by(operation.expression, operation.parameters)  # type: ignore[arg-type]
+        except PredicastError as error:
+            error.add_note(f"in the subscription {operation.id!r}")
+            raise
+        if parametric is None:
+            text = operation.expression if isinstance(operation.expression, str) else None
+            return Read(operation, stated, None, text)
+        template = Template.of(parametric, stated.outline, operation.parameters or {})
+        return Read(operation, stated, template)
+    if isinstance(operation, Change):
+        _check_parameters(operation.parameters)
+        return Read(operation)
+    if isinstance(operation, Unsubscribe):
+        return Read(operation)
+    raise EngineError(f"a window holds Subscribe, Change and Unsubscribe, not {operation!r}")
+
+
+def _check_parameters(parameters: object) -> None:
+    """Refuse a change that is none, or whose parameters are no mapping."""
+    if (
+        parameters is not None
+        and type(parameters) is not dict
+        and not isinstance(parameters, Mapping)
+    ):
+        shown = type(parameters).__name__
+        raise ParameterError(f'parameters are given as {{"name": value}}, not as {shown}')
+    if not parameters:
+        raise EngineError("a Change has an expression, parameters, or both; this one has none")
+
+
+class Window:
+    """The net effect of operations on what an engine holds."""
+
+    def __init__(
+        self,
+        ids: Ids,
+        statements: Statements,
+        owners: Owners,
+        templates: Templates,
+    ) -> None:
+        self._ids = ids
+        self._statements = statements
+        self._owners = owners
+        self._templates = templates
+        self.states: dict[str, State] = {}  # ids that were touched, but for
+        self.moves: dict[str, Move] = {}  # those of which only parameters were
+        self.arrived = 0  # Subscribe operations, also of what is gone by the end
+
+    def take(self, given: Read) -> None:
+        """Take one more operation, or refuse it."""
+        operation = given.operation
+        _check_id(operation, self._ids)
+        if given.stated is None and isinstance(operation, Change) and self._move(operation):
+            return
+        if isinstance(operation, Subscribe):
+            self._subscribe(operation, given)
+            return
+        state = self._state(operation.id)
+        if state is None or not state.present:
+            raise unknown(operation.id, self._ids)
+        if isinstance(operation, Unsubscribe):
+            self._unsubscribe(operation.id, state)
+            return
+        if given.stated is not None:
+            self._restate(operation.id, state, given)
+            return
+        assert operation.parameters is not None
+        self._set_parameters(operation.id, state, operation.parameters)
+        self.states[operation.id] = state
+
+    def _restate(self, id: str, state: State, given: Read) -> None:
+        state.stated, state.template, state.text = given.stated, given.template, given.text
+        state.keeps_template = False
+        self.states[id] = state
+
+    def _move(self, operation: Change) -> bool:
+        """Take new values of parameters, if they are numbers and nothing else was touched."""
+        id, parameters = operation.id, operation.parameters
+        assert parameters is not None
+        if id in self.states:
+            return False
+        move = self.moves.get(id)
+        if move is None:
+            key = self._ids.key(id)
+            template = None if key is None else self._templates.get(key)
+            if template is None:
+                return False
+            assert key is not None
+            move = Move(key, template, dict(parameters))
+        else:
+            move = move._replace(parameters={**move.parameters, **parameters})
+        if not _are_plain_numbers(move.template, parameters):
+            return False
+        self.moves[id] = move
+        return True
+
+    def _state(self, id: str) -> State | None:
+        state = self.states.get(id)
+        if state is None:
+            key = self._ids.key(id)
+            if key is None:
+                return None
+            state = State(key, True, self._owners.get(key), keeps_template=True)
+            move = self.moves.pop(id, None)
+            if move is not None:
+                state.stated = _filled(move, self._statements.stated(key))
+                self.states[id] = state  # it counts even if what comes next is refused
+        return state
+
+    def _subscribe(self, operation: Subscribe, given: Read) -> None:
+        if operation.owner is not None:
+            check_id("owner", operation.owner)
+        state = self._state(operation.id)
+        if state is not None and state.present:
+            if not operation.replace:
+                raise duplicate(operation.id)
+            state.owner = operation.owner
+            self._restate(operation.id, state, given)
+            return
+        key = None if state is None else state.key
+        self.states.pop(operation.id, None)  # those that arrive stand in the order of arrival
+        self.states[operation.id] = State(
+            key,
+            True,
+            operation.owner,
+            given.template,
+            stated=given.stated,
+            text=given.text,
+            arrives_anew=True,
+        )
+        self.arrived += 1
+
+    def _unsubscribe(self, id: str, state: State) -> None:
+        if state.key is None:  # it came in this window
+            del self.states[id]
+        else:
+            self.states[id] = State(state.key, present=False)
+
+    def _set_parameters(self, id: str, state: State, parameters: Mapping[str, Value]) -> None:
+        template = state.template
+        if state.keeps_template:
+            assert state.key is not None
+            template = self._templates.get(state.key)
+        if template is None:
+            raise EngineError(f"the subscription {id!r} has no parameters; change its expression")
+        before = state.stated or self._statements.stated(state.key)  # type: ignore[arg-type]
+        values = {**template.current(before), **parameters}
+        state.stated, state.text = template.parametric.fill(values), None
+        state.template = Template.of(template.parametric, state.stated.outline, values)
+        state.keeps_template = False
+
+    # The net effect.
+
+    def moved(self) -> Iterator[tuple[np.ndarray, OperandColumns]]:
+        """Changes of parameters only: keys and what they state now, many at a time.
+
+        Those whose new values are of other types than the old become ``states``.
+        """
+        groups: dict[tuple[Parametric, tuple[str, ...]], list[str]] = {}
+        for id, move in self.moves.items():
+            kind = move.template.parametric, tuple(move.parameters)
+            groups.setdefault(kind, []).append(id)
+        for (parametric, names), ids in groups.items():
+            keys = np.array([self.moves[id].key for id in ids], np.int64)
+            for positions, alike in self._statements.operands(keys):
+                here = [ids[place] for place in positions.tolist()]
+                moves = [self.moves[id] for id in here]
+                new = _with_parameters(parametric, names, moves, alike)
+                if new is not None:
+                    yield keys[positions], new
+                    continue
+                for id in here:
+                    self._state(id)
+
+
+def _check_id(operation: Operation, ids: Ids) -> None:
+    """Refuse what cannot be an id, before it is looked up: it may not even have a hash."""
+    id: object = operation.id
+    if isinstance(operation, Subscribe):
+        check_id("id", id)
+    elif not isinstance(id, str):
+        raise unknown(id, ids)
+
+
+def _filled(move: Move, before: Stated) -> Stated:
+    parametric = move.template.parametric
+    return parametric.fill({**move.template.current(before), **move.parameters})
+
+
+def _are_plain_numbers(template: Template, parameters: Mapping[str, Value]) -> bool:
+    """Whether all are finite numbers for parameters that are numbers: then nothing can be wrong.
+
+    A number for what may be one but is a string now is looked at closely: ``x BETWEEN 'a' AND 5``.
+    """
+    if not parameters.keys() <= template.numbers:
+        return False
+    for value in parameters.values():
+        if type(value) is not float and type(value) is not int:
+            return False
+        if not INT_MIN <= value <= INT_MAX:  # nor is what is not finite
+            return False
+    return True
+
+
+def _with_parameters(
+    parametric: Parametric, names: tuple[str, ...], moves: list[Move], alike: OperandColumns
+) -> OperandColumns | None:
+    """What subscriptions state with new values, if those are of the types of the old ones."""
+    columns = list(alike.columns)
+    places = parametric.places()
+    for name in names:
+        values: list[Any] = [move.parameters[name] for move in moves]
+        types = set(map(type, values))
+        for place in places[name] or ():
+            type_: OperandType = alike.outline.places[place]
+            if len(types) > 1 or OPERAND_TYPES.get(next(iter(types))) is not type_:
+                return None
+            if type_ is OperandType.FLOAT and not _are_fractions(values):
+                return None
+            columns[place] = column_of(type_, values)
+    return OperandColumns(alike.outline, columns, len(alike))
+
+
+def _are_fractions(values: list[float]) -> bool:
+    """Whether no float is an integer, which would be held as one."""
+    array = np.array(values)
+    return bool((np.isfinite(array) & (array != np.trunc(array))).all())

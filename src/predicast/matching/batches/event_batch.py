@@ -1,0 +1,143 @@
+"""A batch of events as columns.
+
+Each attribute becomes one or more *parts* (``typed_values.py``), one for each representation
+that its values have in the batch. A column of a DataFrame is one part; events
+given as mappings may hold an integer here and a string there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+
+from predicast.arrow import TableLike, as_table
+from predicast.matching.batches.from_arrow import parts_of
+from predicast.matching.batches.typed_values import (
+    Booleans,
+    Floats,
+    Integers,
+    Intervals,
+    Mask,
+    Rows,
+    Strings,
+    Timestamps,
+    TypedValues,
+)
+from predicast.model import Absent, Constraint, Event, Interval
+from predicast.model.values import microseconds
+
+
+class EventBatch:
+    """Events side by side: attribute by attribute instead of event by event."""
+
+    def __init__(self, length: int, parts: Mapping[str, Sequence[TypedValues]]) -> None:
+        self._length = length
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return self._length
+
+    @classmethod
+    def from_events(cls, events: Sequence[Event]) -> EventBatch:
+        """The columns of events of the model."""
+        gathered: dict[str, dict[type, tuple[list[int], list[Any]]]] = {}
+        for row, event in enumerate(events):
+            for name, value in event.items():
+                rows, values = gathered.setdefault(name, {}).setdefault(type(value), ([], []))
+                rows.append(row)
+                values.append(value)
+        return cls(
+            len(events),
+            {
+                name: [
+                    _FROM_PYTHON[type_](values, np.array(rows, np.int64))
+                    for type_, (rows, values) in by_type.items()
+                ]
+                for name, by_type in gathered.items()
+            },
+        )
+
+    @classmethod
+    def from_arrow(
+        cls,
+        batch: TableLike,
+        attributes: Collection[str] | None = None,
+        intervals: Mapping[str, tuple[str, str]] | None = None,
+    ) -> EventBatch:
+        """The columns of a table; struct fields get dotted names, nulls are absent.
+
+        Only the named attributes are converted, if any are named: a column that no subscription
+        looks at may be of any type. ``intervals`` names attributes whose two (closed) ends stand
+        in two columns; a null end is unbounded, two nulls are absence.
+        """
+        table = as_table(batch)
+        return cls(table.num_rows, parts_of(table, attributes, intervals))
+
+    def attributes(self) -> Iterable[str]:
+        """The names of the attributes that the batch may have values of."""
+        return self._parts.keys()
+
+    def parts(self, attribute: str) -> Sequence[TypedValues]:
+        """The attribute's values, by representation."""
+        return self._parts.get(attribute, ())
+
+    def test(self, attribute: str, constraints: tuple[Constraint, ...], absent: Absent) -> Mask:
+        """The rows in which the attribute satisfies all of the constraints on it."""
+        admits_absence = all(constraint.holds_absent(absent) for constraint in constraints)
+        parts = self.parts(attribute)
+        if len(parts) == 1 and parts[0].rows is None:
+            return parts[0].test_all(constraints, absent)
+        mask = np.full(self._length, admits_absence)
+        for part in parts:
+            mask[part.rows] = part.test_all(constraints, absent)
+        return mask
+
+    def chunks(self, rows: int) -> Iterator[tuple[int, EventBatch]]:
+        """The same events in pieces of at most that many rows, each with its first row."""
+        if self._length <= rows:
+            yield 0, self
+            return
+        for start in range(0, self._length, rows):
+            end = min(start + rows, self._length)
+            parts = {name: [p.slice(start, end) for p in ps] for name, ps in self._parts.items()}
+            yield start, EventBatch(end - start, parts)
+
+    def events(self) -> list[Event]:
+        """The events one by one, as the model has them."""
+        attributes: list[dict[str, Any]] = [{} for _ in range(self._length)]
+        for name, parts in self._parts.items():
+            for part in parts:
+                rows = range(self._length) if part.rows is None else part.rows
+                for position, row in enumerate(rows):
+                    attributes[row][name] = part.value(position)
+        return [Event(each) for each in attributes]
+
+
+# From Python values, all of one type.
+
+
+def _strings(values: list[str], rows: Rows) -> TypedValues:
+    words = sorted(set(values))
+    rank = {word: position for position, word in enumerate(words)}
+    return Strings(np.array([rank[value] for value in values], np.int32), rows, words)
+
+
+def _intervals(values: list[Interval], rows: Rows) -> TypedValues:
+    boxed = np.empty(len(values), object)
+    boxed[:] = values
+    return Intervals(boxed, rows)
+
+
+_FROM_PYTHON: Final[dict[type, Callable[[list[Any], Rows], TypedValues]]] = {
+    int: lambda values, rows: Integers(np.array(values, np.int64), rows),
+    float: lambda values, rows: Floats(np.array(values, np.float64), rows),
+    bool: lambda values, rows: Booleans(np.array(values, bool), rows),
+    datetime: lambda values, rows: Timestamps(
+        np.array([microseconds(value) for value in values], np.int64), rows
+    ),
+    str: _strings,
+    Interval: _intervals,
+}
