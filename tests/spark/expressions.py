@@ -7,7 +7,7 @@ values on either side, parentheses only where precedence asks for them or at ran
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -33,6 +33,12 @@ EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 # Only where Spark compares as exactly as we do: it makes doubles of long integers that it compares
 # with doubles, so that the columns of doubles have no values around 2**53 and 2**63.
 LONG_EDGES = tuple(each for each in edges.INTEGERS if abs(each) > 2**31)
+# An event's times also come back through the session's time zone, where year 1 may begin later.
+A_DAY = timedelta(days=1)
+TIME_EDGES = tuple(
+    each + A_DAY if each.year == 1 else each - A_DAY if each.year == 9999 else each
+    for each in edges.TIMESTAMPS
+)
 DOUBLE_EDGES = tuple(each for each in edges.FLOATS if not 2.0**52 < abs(each) < 2.0**64)
 
 
@@ -59,9 +65,9 @@ class Generator:
             )
         )
 
-    def moment(self) -> datetime:
+    def moment(self, at_the_edge: Sequence[datetime] = TIME_EDGES) -> datetime:
         if self.random.random() < 0.15:
-            return self.random.choice(edges.TIMESTAMPS)
+            return self.random.choice(at_the_edge)
         step = self.random.choice(
             (timedelta(hours=6), timedelta(days=1), timedelta(microseconds=1))
         )
@@ -158,7 +164,7 @@ class Generator:
         return self.random.choice(forms)
 
     def timestamp_literal(self) -> str:
-        moment = self.moment()
+        moment = self.moment(edges.TIMESTAMPS)
         plain = moment.replace(tzinfo=None)
         forms = [f"{plain} UTC", f"{plain.isoformat()}Z"]
         if plain.year < 9999:
