@@ -12,7 +12,7 @@ at the end is relinked then, and the time of that is kept too (``settle_us``).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from time import process_time
 from typing import Final, NamedTuple
@@ -22,31 +22,33 @@ from bench.results import ExperimentResult, Measured, PointResult
 from bench.timing import collector_off
 from bench.workloads.vector_subscriptions import ChangeExperiment, Stage
 from predicast.matching import Matcher, make_matcher
+from predicast.matching.delta import Delta
 from predicast.matching.poset.poset import Poset
-from predicast.matching.window import Replaced
-from predicast.model import Event
+from predicast.model import Event, Subscription
+from predicast.model.outline import outlined
 
 
-def _twice(matcher: Matcher, window: Sequence[Replaced]) -> None:
-    for change in window:
-        matcher.unsubscribe(change.key)
-        matcher.subscribe(change.key, change.subscription)
+def _twice(matcher: Matcher, window: Mapping[int, Subscription]) -> None:
+    for key, subscription in window.items():
+        matcher.unsubscribe(key)
+        matcher.subscribe(key, subscription)
 
 
-def _one_by_one(matcher: Matcher, window: Sequence[Replaced]) -> None:
-    for change in window:
-        matcher.change(change.key, change.subscription)
+def _one_by_one(matcher: Matcher, window: Mapping[int, Subscription]) -> None:
+    for key, subscription in window.items():
+        matcher.change(key, subscription)
 
 
-def _together(matcher: Matcher, window: Sequence[Replaced]) -> None:
-    matcher.run_window(window)
+def _together(matcher: Matcher, window: Mapping[int, Subscription]) -> None:
+    changed = [(key, outlined(subscription)) for key, subscription in window.items()]
+    matcher.apply(Delta(changed=changed), window.__getitem__)
 
 
 class Way(NamedTuple):
     """A matcher, and what it is asked to do with a window."""
 
     matcher: str
-    run: Callable[[Matcher, Sequence[Replaced]], None]
+    run: Callable[[Matcher, Mapping[int, Subscription]], None]
 
 
 WAYS: Final = {
@@ -75,7 +77,7 @@ class _Contestant:
         self.change_s = 0.0
         self.match_s = 0.0
 
-    def change(self, window: Sequence[Replaced]) -> None:
+    def change(self, window: Mapping[int, Subscription]) -> None:
         start = process_time()
         self.way.run(self.matcher, window)
         self.change_s += process_time() - start

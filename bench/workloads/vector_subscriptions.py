@@ -23,7 +23,6 @@ from itertools import count, islice
 from typing import Final
 
 from bench.workloads.experiment import Size
-from predicast.matching.window import Replaced
 from predicast.model import Constraint, Event, Operator, Subscription
 
 SUBSCRIBERS: Final = 10
@@ -49,7 +48,7 @@ class Stage:
     """One point: windows of changes, each followed by events to match."""
 
     x: int
-    windows: list[list[Replaced]]
+    windows: list[dict[int, Subscription]]
     events: list[list[Event]]
 
     @property
@@ -106,8 +105,8 @@ class World:
         self._held = list(self.subscriptions)
         self._pairs_owed = self._keeping_owed = 1e-9  # shares are not exact in binary
 
-    def window(self, size: int) -> list[Replaced]:
-        """Changes to so many distinct subscriptions."""
+    def window(self, size: int) -> dict[int, Subscription]:
+        """What so many distinct subscriptions change to, by key."""
         keys = self._chance.sample(range(len(self._held)), size)
         # What does not make a whole pair or change is carried over to the next window.
         self._pairs_owed += size * self._load.shareable / 2
@@ -124,9 +123,9 @@ class World:
         for key in keys[2 * pairs + keeping :]:
             new[key] = self._aimed_elsewhere(self._held[key])
         self._chance.shuffle(keys)
-        window = [Replaced(key, new[key], self._held[key]) for key in keys]
-        for key in keys:
-            self._held[key] = new[key]
+        window = {key: new[key] for key in keys}
+        for key, subscription in window.items():
+            self._held[key] = subscription
         return window
 
     def _drawn(self) -> Subscription:

@@ -20,7 +20,6 @@ from predicast.covering import covers
 from predicast.covering.filter import Filter
 from predicast.covering.index import FilterIndex
 from predicast.matching.poset.poset import Poset
-from predicast.matching.window import Added, Operation, Removed, Replaced
 from predicast.model import (
     Absent,
     Constraint,
@@ -34,6 +33,7 @@ from predicast.model.operators import LIKE, PRESENCE
 from predicast.testing.conformance import definition
 from predicast.testing.rewording import reworded
 from predicast.testing.strategies import events, events_near, subscriptions
+from tests.deltas import delta, unasked
 
 _POLICIES: tuple[Absent, ...] = ("fails", "passes")
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
@@ -138,13 +138,20 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data())
     def window(self, data: Any) -> None:
         before = dict(self.held)
-        count = data.draw(st.integers(0, 8), "operations")
-        operations = [self._operation(data, before) for _ in range(count)]
-        saved = self.poset.run_window(operations)
-        assert saved.given == len(operations) == sum(saved[1:])
-        assert min(saved) >= 0
+        for _ in range(data.draw(st.integers(0, 8), "operations")):
+            self._operate(data, before)
+        added = {key: each for key, each in self.held.items() if key not in before}
+        changed = {
+            key: each
+            for key, each in self.held.items()
+            if key in before and (before[key] is not each or data.draw(st.booleans(), "idle"))
+        }
+        removed = [key for key in before if key not in self.held]
+        effect = self.poset.apply(delta(added=added, changed=changed, removed=removed), unasked)
+        assert sum(effect) <= len(added) + len(changed) + len(removed)
+        assert min(effect) >= 0
 
-    def _operation(self, data: Any, before: dict[int, Subscription]) -> Operation:
+    def _operate(self, data: Any, before: dict[int, Subscription]) -> None:
         """A random operation, also of what others in the window had before or have now."""
         pool = [*before.values(), *self.held.values()]
         subscription = data.draw(
@@ -157,14 +164,12 @@ class Machine(RuleBasedStateMachine):
             key = self.next_key if choice == "add" else data.draw(st.sampled_from(gone))
             self.next_key += choice == "add"
             self.held[key] = subscription
-            return Added(key, subscription)
+            return
         key = data.draw(st.sampled_from(sorted(self.held)), "key")
-        previous = self.held[key] if data.draw(st.booleans(), "previous is known") else None
         if choice == "remove":
             del self.held[key]
-            return Removed(key, previous)
-        self.held[key] = subscription
-        return Replaced(key, subscription, previous)
+        else:
+            self.held[key] = subscription
 
     @rule(budget=st.integers(0, 3))
     def relink(self, budget: int) -> None:

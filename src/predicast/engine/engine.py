@@ -447,7 +447,7 @@ class Engine:
         held = self._store
         stored = saved.structure if saved.matcher == self._matcher_name else None
         if stored is None or not held.matcher.restore(stored, len(saved.ids.texts)):
-            fill(held.matcher, saved.statements.grouped())
+            fill(held.matcher, saved.statements)
         held.ids, held.owners = Ids.restored(saved.ids), saved.owners
         held.statements, held.arrived = saved.statements, saved.arrived
         held.templates, held.sources = saved.templates, saved.sources

@@ -22,11 +22,11 @@ interrupted by the second Ctrl-C.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from predicast.engine.changes import Changes, Touched
-from predicast.engine.delta import Delta
+from predicast.engine.delta import StoreDelta
 from predicast.engine.ids import Ids, duplicate, unknown
 from predicast.engine.owners import Owners
 from predicast.engine.sources import Sources
@@ -34,13 +34,12 @@ from predicast.engine.statements import Statements
 from predicast.engine.templates import Templates
 from predicast.engine.windows import Window
 from predicast.errors import PredicastError
+from predicast.matching.delta import Delta, Effect, Group
 from predicast.matching.matcher import Matcher
-from predicast.matching.window import Added, Operation, Removed, Replaced, Saved
-from predicast.model.operand_columns import Gathering, OperandColumns
+from predicast.model.operand_columns import Gathering
+from predicast.model.outline import Stated
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from predicast.engine.bulk import Bulk
 
 T = TypeVar("T")
@@ -60,7 +59,7 @@ class SubscriptionStore:
         self.sources = Sources()
         self.arrived = 0  # subscriptions ever added, for ids of our own making
         self.followers: weakref.WeakSet[Changes] = weakref.WeakSet()
-        self._pending: Delta | None = None
+        self._pending: StoreDelta | None = None
         self._is_matcher_trusted = True
 
     def key(self, id: str) -> int:
@@ -112,73 +111,40 @@ class SubscriptionStore:
 
         keys = self.ids.free_keys(len(bulk.ids))
         by_position = np.array(keys, np.int32)
-        groups = [(by_position[positions], alike) for positions, alike in bulk.groups]
-        delta = Delta(
-            self.arrived + len(keys),
-            ids=bulk.ids,
-            keys=keys,
-            stated=groups,
-            owners={keys[position]: owner for position, owner in bulk.owners.items()},
-            templates={keys[position]: each for position, each in bulk.templates.items()},
-            sources={keys[position]: text for position, text in bulk.sources.items()},
-            touched=[Touched(id, False, None) for id in bulk.ids] if self.followers else (),
+        groups = [Group(by_position[positions], operands) for positions, operands in bulk.groups]
+        self._change(
+            StoreDelta(
+                self.arrived + len(keys),
+                Delta(added_groups=groups),
+                ids=bulk.ids,
+                keys=keys,
+                owners={keys[position]: owner for position, owner in bulk.owners.items()},
+                templates={keys[position]: each for position, each in bulk.templates.items()},
+                sources={keys[position]: text for position, text in bulk.sources.items()},
+                touched=[Touched(id, False, None) for id in bulk.ids] if self.followers else (),
+            )
         )
-        self._change(delta, lambda: self._subscribe_all(groups))
 
-    def _subscribe_all(self, groups: list[tuple[np.ndarray, OperandColumns]]) -> None:
-        held: list[np.ndarray] = []
-        try:
-            for keys, alike in groups:
-                self.matcher.subscribe_alike(keys, alike)
-                held.append(keys)
-        except PredicastError:
-            for some in held:
-                for key in some.tolist():
-                    self.matcher.unsubscribe(key)
-            raise
-
-    def run(self, window: Window) -> Saved:
+    def run(self, window: Window) -> Effect:
         """Carry out the net effect of a window; if the matcher refuses, nothing has changed."""
-        moved = list(window.moved())
-        delta = self._delta(window, moved)
-        in_bulk = self.matcher.works_in_bulk
-        operations = [] if in_bulk else list(self._one_by_one(moved))
-        keys = dict(zip(delta.ids, delta.keys, strict=True))
-        for id, state in window.states.items():
-            if state.key is None:
-                assert state.stated is not None
-                operations.append(Added(keys[id], state.stated))
-                continue
-            before = None if in_bulk else self.statements.get(state.key)
-            if not state.present:
-                operations.append(Removed(state.key, before))
-            elif state.stated is not None:
-                operations.append(Replaced(state.key, state.stated, before))
+        return self._change(self._delta(window))
 
-        def change() -> Saved:
-            saved = self.matcher.run_window(operations)
-            if in_bulk:
-                for keys, alike in moved:
-                    self.matcher.change_alike(keys, alike)
-                    saved += Saved(len(keys), 0, 0, len(keys), 0)
-            return saved
-
-        return self._change(delta, change)
-
-    def _delta(self, window: Window, moved: list[tuple[np.ndarray, OperandColumns]]) -> Delta:
-        """What holds after a window; ``moved`` are the changes of parameters alone."""
+    def _delta(self, window: Window) -> StoreDelta:
+        """What holds after a window."""
+        moved = [Group(*each) for each in window.moved()]
         states = window.states
-        delta = Delta(self.arrived + window.arrived)
+        delta = StoreDelta(self.arrived + window.arrived, Delta())
         new = [id for id, state in states.items() if state.key is None]
         self.ids.check_room(new)
         fresh = iter(self.ids.free_keys(len(new)))
-        few = len(states) < _FEW
-        gathering = Gathering()
-        removed = []
+        removed: list[int] = []
+        added: list[tuple[int, Stated]] = []
+        changed: list[tuple[int, Stated]] = []
         for id, state in states.items():
             if not state.present:
                 assert state.key is not None
-                removed.append((id, state.key))
+                delta.removed.append((id, state.key))
+                removed.append(state.key)
                 continue
             key = next(fresh) if state.key is None else state.key
             if state.arrives_anew:
@@ -188,13 +154,13 @@ class SubscriptionStore:
             if not state.keeps_template:
                 delta.templates[key] = state.template
             if state.stated is not None:
-                if few:
-                    delta.alone.append((key, state.stated))
-                else:
-                    gathering.add(key, *state.stated)
+                (added if state.key is None else changed).append((key, state.stated))
                 delta.sources[key] = state.text
-        delta.removed = removed
-        delta.stated = [*moved, *gathering.groups()]
+        if len(states) < _FEW:
+            delta.stated = Delta(removed, added, changed, changed_groups=moved)
+        else:
+            groups = [*moved, *_grouped(changed)]
+            delta.stated = Delta(removed, (), (), _grouped(added), groups)
         if self.followers:
             delta.touched = [
                 *(self._touched(id, state.key) for id, state in states.items()),
@@ -202,21 +168,16 @@ class SubscriptionStore:
             ]
         return delta
 
-    def _one_by_one(self, moved: list[tuple[np.ndarray, OperandColumns]]) -> Iterator[Operation]:
-        for keys, alike in moved:
-            for key, subscription in zip(keys.tolist(), alike.subscriptions(), strict=True):
-                yield Replaced(key, subscription, self.statements.get(key))
-
     def _touched(self, id: str, key: int | None) -> Touched:
         return Touched(id, key is not None, None if key is None else self.owners.get(key))
 
     # All or nothing.
 
-    def _change(self, delta: Delta, change_matcher: Callable[[], T]) -> T:
-        """Change the matcher and all else; what it says of it."""
+    def _change(self, delta: StoreDelta) -> Effect:
+        """Change the matcher and all else; what the matcher says of it."""
         self._is_matcher_trusted = False
         try:
-            result = change_matcher()
+            effect = self.matcher.apply(delta.stated, self.statements.get)
         except PredicastError:  # it refuses, and has undone what it did
             self._is_matcher_trusted = True
             raise
@@ -224,18 +185,16 @@ class SubscriptionStore:
         self._carry_out(delta)
         self._pending = None
         self._is_matcher_trusted = True
-        return result
+        return effect
 
-    def _carry_out(self, delta: Delta) -> None:
+    def _carry_out(self, delta: StoreDelta) -> None:
         """Make what a delta says hold; the same if done twice."""
         for changes in self.followers:
             changes.note(delta.touched)
-        for id, key in delta.removed:
-            self._forget(id, key)
-        self.ids.put_many(delta.ids, delta.keys)
-        for keys, alike in delta.stated:
-            self.statements.put_alike(keys, alike)
-        for key, stated in delta.alone:
+        self.ids.put_many(delta.ids, delta.keys)  # first: it counts on the keys that are free now
+        for group in (*delta.stated.added_groups, *delta.stated.changed_groups):
+            self.statements.put_alike(*group)
+        for key, stated in (*delta.stated.added, *delta.stated.changed):
             self.statements.put(key, stated)
         for key, owner in delta.owners.items():
             self.owners.set(key, owner)
@@ -243,6 +202,8 @@ class SubscriptionStore:
             self.templates.set(key, template)
         for key, text in delta.sources.items():
             self.sources.set(key, text)
+        for id, key in delta.removed:
+            self._forget(id, key)
         self.arrived = delta.arrived
 
     def _forget(self, id: str, key: int) -> None:
@@ -263,7 +224,7 @@ class SubscriptionStore:
             self._repair()  # keys that were free are in use now
             self._pending = None
         matcher = type(self.matcher)(absent=self.matcher.absent)
-        fill(matcher, self.statements.grouped())
+        fill(matcher, self.statements)
         self.matcher = matcher
         self._is_matcher_trusted = True
 
@@ -272,7 +233,15 @@ class SubscriptionStore:
         self.statements.repair()
 
 
-def fill(matcher: Matcher, groups: Iterable[tuple[np.ndarray, OperandColumns]]) -> None:
-    """Have an empty matcher hold subscriptions that it is known to accept."""
-    for keys, alike in groups:
-        matcher.subscribe_alike(keys, alike)
+def fill(matcher: Matcher, statements: Statements) -> None:
+    """Have an empty matcher hold what is stated; it may refuse."""
+    groups = [Group(*each) for each in statements.grouped()]
+    matcher.apply(Delta(added_groups=groups), statements.get)
+
+
+def _grouped(single: Iterable[tuple[int, Stated]]) -> list[Group]:
+    """The same, those of one outline together."""
+    gathering = Gathering()
+    for key, stated in single:
+        gathering.add(key, *stated)
+    return [Group(*each) for each in gathering.groups()]

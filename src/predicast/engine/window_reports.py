@@ -13,7 +13,7 @@ from predicast.engine.operations import Operation, Refusal, Report
 from predicast.engine.store import SubscriptionStore
 from predicast.engine.windows import Read, read
 from predicast.errors import PredicastError, UnsupportedByMatcherError
-from predicast.matching.window import Saved
+from predicast.matching.delta import Effect
 
 OnRefusal: TypeAlias = Literal["raise", "report"]
 
@@ -53,38 +53,36 @@ def run_together(
                 raise
             refused_here.append(Refusal(position, read_.operation, error))
     try:
-        saved = held.run(window)
+        effect = held.run(window)
     except UnsupportedByMatcherError:
         if on_refusal == "raise":
             raise
         return _run_apart(held, reads, refused)
-    return _report(len(reads) - len(refused_here), saved, [*refused, *refused_here])
+    return _report(len(reads) - len(refused_here), effect, [*refused, *refused_here])
 
 
 def _run_apart(
     held: SubscriptionStore, reads: list[tuple[int, Read]], refused: list[Refusal]
 ) -> Report:
     """Run a window of which the matcher refuses something one by one, to learn what."""
-    taken, saved = 0, Saved()
+    taken, effect = 0, Effect()
     refused_here: list[Refusal] = []
     for position, read_ in reads:
         window = held.window()
         try:
             window.take(read_)
-            saved += held.run(window)
+            effect += held.run(window)
             taken += 1
         except PredicastError as error:
             refused_here.append(Refusal(position, read_.operation, error))
-    return _report(taken, saved, [*refused, *refused_here])
+    return _report(taken, effect, [*refused, *refused_here])
 
 
-def _report(taken: int, saved: Saved, refused: list[Refusal]) -> Report:
+def _report(taken: int, effect: Effect, refused: list[Refusal]) -> Report:
     """``taken`` operations had this effect, once they were collapsed."""
     return Report(
         taken + len(refused),
-        taken - (saved.given - saved.collapsed),
-        saved.shared,
-        saved.in_place,
-        saved.restructured,
+        taken - sum(effect),
+        *effect,
         tuple(sorted(refused, key=lambda refusal: refusal.position)),
     )

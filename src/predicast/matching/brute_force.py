@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from predicast.matching.matcher import Matcher, Pairs
+from predicast.matching.matcher import OneByOne, Pairs
 from predicast.matching.memory import deep_bytes
 from predicast.model import Absent, Constraint, Event, Subscription
 
@@ -29,7 +29,7 @@ _MAX_MASK_BYTES: Final = 2**27  # the memory of masks kept for clauses to come
 _Groups: TypeAlias = list[tuple[str, tuple[Constraint, ...]]]
 
 
-class BruteForce(Matcher):
+class BruteForce(OneByOne):
     """Subscriptions in a dictionary, tested one after the other."""
 
     name = "brute-force"

@@ -8,18 +8,19 @@ is its data structure and nothing else.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from predicast.errors import UnsupportedByMatcherError
-from predicast.matching.window import Added, Operation, Removed, Saved, collapsed
+from predicast.matching.delta import Before, Delta, Effect
 from predicast.model import Absent, Clause, Event, Subscription
+from predicast.model.outline import outlined
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from predicast.matching.batches.event_batch import EventBatch
-    from predicast.model.operand_columns import OperandColumns
+    from predicast.matching.batches import EventBatch
 
 
 class Pairs(NamedTuple):
@@ -73,115 +74,48 @@ class Stored(NamedTuple):
 class Matcher(ABC):
     """A data structure that holds subscriptions and finds those that an event matches.
 
-    A matcher may refuse a subscription that its structure cannot hold, with
-    ``UnsupportedByMatcherError`` and before it changes anything. The engine has seen to it that
-    keys are new in ``subscribe`` and known in ``unsubscribe`` and ``change``.
+    ``apply``, ``match`` and ``statistics`` are what there is to write; where a structure takes
+    subscriptions one by one, ``OneByOne`` writes the first.
     """
 
     name: ClassVar[str]
-    works_in_bulk: ClassVar[bool] = False  # takes statements in columns and refuses none
     # Whether an exception out of nowhere (Ctrl-C) in a match does no harm to the next one.
     survives_interrupted_matches: ClassVar[bool] = False
 
     def __init__(self, *, absent: Absent = "fails") -> None:
         self.absent: Absent = absent
 
+    # Changes.
+
     @abstractmethod
+    def apply(self, delta: Delta, before: Before) -> Effect:
+        """Make what a delta says hold; the very next event sees it.
+
+        The engine has seen to it that keys are new or known as the delta says. A matcher may refuse
+        a subscription that its structure cannot hold, with ``UnsupportedByMatcherError``: then
+        nothing has changed. ``before`` says what a key stood for, to undo what was done so far.
+        """
+
     def subscribe(self, key: int, subscription: Subscription) -> None:
         """Hold a subscription under a new key."""
+        self.apply(Delta(added=[(key, outlined(subscription))]), _unasked)
 
-    def subscribe_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
-        """Hold many subscriptions of one outline under new keys: all or, if one is refused, none.
-
-        The arrays are the caller's and do not change. Keys are in no particular order.
-        """
-        held: list[int] = []
-        try:
-            for key, subscription in zip(keys.tolist(), alike.subscriptions(), strict=True):
-                self.subscribe(key, subscription)
-                held.append(key)
-        except BaseException:
-            for key in reversed(held):
-                self.unsubscribe(key)
-            raise
-
-    def change_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
-        """Replace many subscriptions by others of one outline."""
-        for key, subscription in zip(keys.tolist(), alike.subscriptions(), strict=True):
-            self.change(key, subscription)
-
-    @abstractmethod
     def unsubscribe(self, key: int) -> None:
         """Forget the subscription under a key."""
+        self.apply(Delta(removed=[key]), _unasked)
 
-    @abstractmethod
     def change(self, key: int, subscription: Subscription) -> None:
-        """Replace the subscription under a key; the very next event sees the new one."""
+        """Replace the subscription under a key."""
+        self.apply(Delta(changed=[(key, outlined(subscription))]), _unasked)
 
     def settle(self) -> None:  # noqa: B027  # most have nothing to do
-        """Do at once what would otherwise be done later, beside the matching."""
+        """Do at once what would otherwise be done later, in a background thread."""
+
+    # Matching.
 
     @abstractmethod
     def match(self, event: Event) -> list[int]:
         """The keys of all subscriptions that match, each once, in any order."""
-
-    @abstractmethod
-    def statistics(self) -> dict[str, int]:
-        """How much is held and how much work was done, by name."""
-
-    def run_window(self, operations: Sequence[Operation]) -> Saved:
-        """Run operations that arrived together, and say what became of them.
-
-        Collapsed by key, then one by one. If one is refused, those before it are undone, for which
-        each ``Removed`` and ``Replaced`` must say what was there before.
-        """
-        run: list[Operation] = []
-        net = collapsed(operations)
-        try:
-            for operation in net:
-                self._run_operation(operation)
-                run.append(operation)
-        except UnsupportedByMatcherError:
-            for operation in reversed(run):
-                self._undo(operation)
-            raise
-        in_place = sum(not isinstance(each, Added | Removed) for each in net)
-        given = len(operations)
-        return Saved(given, given - len(net), 0, in_place, len(net) - in_place)
-
-    def _run_operation(self, operation: Operation) -> None:
-        if isinstance(operation, Added):
-            self.subscribe(operation.key, operation.subscription)
-        elif isinstance(operation, Removed):
-            self.unsubscribe(operation.key)
-        else:
-            self.change(operation.key, operation.subscription)
-
-    def _undo(self, operation: Operation) -> None:
-        if isinstance(operation, Added):
-            self.unsubscribe(operation.key)
-            return
-        assert operation.previous is not None, "to undo it, say what was there before"
-        if isinstance(operation, Removed):
-            self.subscribe(operation.key, operation.previous)
-        else:
-            self.change(operation.key, operation.previous)
-
-    def stored(self) -> Stored | None:
-        """What to put into a file beside the subscriptions, so that ``restore`` is quick.
-
-        Later changes do not touch what is returned. ``None`` if filling it anew is quick enough.
-        """
-        return None
-
-    def restore(self, stored: Stored, bound: int) -> bool:
-        """Become what was stored, being empty; say whether that can be done.
-
-        All keys are below the bound. The arrays lie in a file: they are this process's own to write
-        to, and a page is shared with other processes until then. A structure that is not as it
-        should be is refused with ``DamagedSnapshotError``.
-        """
-        return False
 
     def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
         """The keys for each of many events."""
@@ -203,3 +137,66 @@ class Matcher(ABC):
     def count_columns(self, columns: EventBatch, limit: int | None = None) -> np.ndarray:
         """How many subscriptions each event of a batch matches, counting up to the limit."""
         return self.match_columns(columns, limit).counts(len(columns))
+
+    @abstractmethod
+    def statistics(self) -> dict[str, int]:
+        """How much is held and how much work was done, by name."""
+
+    # Files.
+
+    def stored(self) -> Stored | None:
+        """What to put into a file beside the subscriptions, so that ``restore`` is quick.
+
+        Later changes do not touch what is returned. ``None`` if filling it anew is quick enough.
+        """
+        return None
+
+    def restore(self, stored: Stored, bound: int) -> bool:
+        """Become what was stored, being empty; say whether that can be done.
+
+        All keys are below the bound. The arrays lie in a file: they are this process's own to write
+        to, and a page is shared with other processes until then. A structure that is not as it
+        should be is refused with ``DamagedSnapshotError``.
+        """
+        return False
+
+
+class OneByOne(Matcher):
+    """A matcher whose structure takes subscriptions one by one."""
+
+    @abstractmethod
+    def subscribe(self, key: int, subscription: Subscription) -> None:
+        """Hold a subscription under a new key, or refuse it before anything changes."""
+
+    @abstractmethod
+    def unsubscribe(self, key: int) -> None:
+        """Forget the subscription under a key."""
+
+    @abstractmethod
+    def change(self, key: int, subscription: Subscription) -> None:
+        """Replace the subscription under a key, or refuse that before anything changes."""
+
+    def apply(self, delta: Delta, before: Before) -> Effect:
+        undo: list[Callable[[], None]] = []
+        in_place = 0
+        try:
+            for key, subscription in delta.all_added():
+                self.subscribe(key, subscription)
+                undo.append(partial(self.unsubscribe, key))
+            for key, subscription in delta.all_changed():
+                old = before(key)
+                if old != subscription:
+                    self.change(key, subscription)
+                    undo.append(partial(self.change, key, old))
+                    in_place += 1
+        except UnsupportedByMatcherError:
+            for each in reversed(undo):
+                each()
+            raise
+        for key in delta.removed:
+            self.unsubscribe(key)
+        return Effect(0, in_place, len(undo) - in_place + len(delta.removed))
+
+
+def _unasked(key: int) -> Subscription:
+    raise AssertionError(f"what stood under {key} is asked for only to undo part of a delta")

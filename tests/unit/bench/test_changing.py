@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -20,7 +20,8 @@ from bench.workloads.vector_subscriptions import (
 )
 from predicast.matching import Matcher
 from predicast.matching.poset.poset import Poset
-from predicast.matching.window import Replaced
+from predicast.model import Subscription
+from tests.deltas import delta, unasked
 
 LOAD = Load(subscriptions=200, attributes=9, families=(3, 6), keeping=0.3, shareable=0.2)
 
@@ -47,12 +48,12 @@ def test_windows_hold_the_shares_of_each_sort() -> None:
     for key, subscription in enumerate(world.subscriptions):
         poset.subscribe(key, subscription)
     window = world.window(100)
-    assert len({change.key for change in window}) == 100
-    gone = [change.previous for change in window]
-    assert sum(change.subscription in gone for change in window) == 20
-    saved = poset.run_window(window)
-    assert saved.shared == 20
-    assert saved.collapsed == 0
+    assert len(window) == 100
+    gone = [world.subscriptions[key] for key in window]
+    assert sum(subscription in gone for subscription in window.values()) == 20
+    effect = poset.apply(delta(changed=window), unasked)
+    assert effect.shared == 20
+    assert sum(effect) == 100
 
 
 def test_changes_that_keep_the_structure_do() -> None:
@@ -62,7 +63,7 @@ def test_changes_that_keep_the_structure_do() -> None:
         poset.subscribe(key, subscription)
     edges = poset.statistics()["edges"]
     assert edges > 50
-    assert poset.run_window(world.window(100)).in_place == 100
+    assert poset.apply(delta(changed=world.window(100)), unasked).in_place == 100
     poset.relink(1_000)
     assert poset.statistics()["edges"] == edges
 
@@ -100,8 +101,8 @@ def test_every_way_is_measured_at_every_point(name: str, poset_only: dict[str, W
 def test_ways_that_disagree_stop_the_run(
     poset_only: dict[str, Way], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def forgetful(matcher: Matcher, window: Sequence[Replaced]) -> None:
-        matcher.run_window(window[1:])
+    def forgetful(matcher: Matcher, window: Mapping[int, Subscription]) -> None:
+        matcher.apply(delta(changed=dict(list(window.items())[1:])), unasked)
 
     monkeypatch.setitem(poset_only, "VSS", Way("poset", forgetful))
     with pytest.raises(WaysDisagreeError, match="fig7, 20: after window"):

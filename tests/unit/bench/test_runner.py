@@ -9,13 +9,13 @@ import pytest
 from bench.runner import Effort, MatchersDisagreeError, known_paper_matchers, run, turns
 from bench.workloads import PAPERS, Experiment, Point, Size
 from predicast.errors import UnsupportedByMatcherError
-from predicast.matching import Matcher
+from predicast.matching import OneByOne
 from predicast.model import Constraint, Event, Operator, Subscription
 
 QUICK = Effort(repeats=2, point_budget_s=60, repeat_budget_s=60)
 
 
-class Recorder(Matcher):
+class Recorder(OneByOne):
     """Matches everything; counts; writes down when it is asked to match."""
 
     name = "recorder"

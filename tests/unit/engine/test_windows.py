@@ -511,3 +511,19 @@ def test_a_follower_that_is_gone_costs_nothing(engine: Engine) -> None:
     assert len(engine._store.followers) == 0
     engine.change("plain", "x = 9")
     assert engine.changes().take() == []
+
+
+@pytest.mark.parametrize("matcher", ["columnar", "counting"])
+def test_keys_that_a_window_frees_are_not_given_out_twice(matcher: str) -> None:
+    """One goes and another comes in one window, again and again."""
+    engine = Engine(matcher=matcher)
+    engine.subscribe_many({f"a{n}": f"x = {n}" for n in range(6)})
+    engine.unsubscribe("a5")
+    for n in range(5):
+        engine.apply([Unsubscribe(f"a{n}"), Subscribe(f"b{n}", f"x = {n}")])
+    engine.subscribe_many({f"c{n}": f"x = {n}" for n in range(6)})
+    assert engine.match_batch([{"x": n} for n in range(5)]) == [
+        [f"b{n}", f"c{n}"] for n in range(5)
+    ]
+    keys = [key for _, key in engine._store.ids.items()]
+    assert len(set(keys)) == len(keys)

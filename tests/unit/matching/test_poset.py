@@ -7,8 +7,8 @@ import pytest
 from predicast.language import to_subscription
 from predicast.matching.poset import poset as poset_module
 from predicast.matching.poset.poset import Poset
-from predicast.matching.window import Replaced
 from predicast.model import Absent, Event, Subscription
+from tests.deltas import delta, unasked
 
 
 def below(number: float) -> Subscription:
@@ -75,7 +75,7 @@ def test_filters_that_cover_each_other_are_one_node(texts: tuple[str, ...], abse
     windowed = poset_of(*(f"price < {key}" for key in range(len(texts))), absent=absent)
     for key, text in enumerate(texts):
         changed.change(key, to_subscription(text))
-    windowed.run_window([Replaced(key, to_subscription(t)) for key, t in enumerate(texts)])
+    windowed.apply(delta(changed={key: to_subscription(t) for key, t in enumerate(texts)}), unasked)
     for each in (changed, windowed):
         each.relink(10)
         each.check()

@@ -28,7 +28,7 @@ some 30 bytes per test in rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -42,14 +42,10 @@ from predicast.matching.columnar.recent import Recent
 from predicast.matching.columnar.runs import joined
 from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.matching.columnar.uniting import merged
+from predicast.matching.delta import Before, Delta, Effect, Group
 from predicast.matching.matcher import Matcher, Pairs, Stored
-from predicast.matching.window import Added, Operation, Removed, Replaced, Saved, net_effect
 from predicast.model import Absent, Event, Subscription
-from predicast.model.operand_columns import Gathering
 from predicast.model.outline import Stated, outlined
-
-if TYPE_CHECKING:
-    from predicast.model.operand_columns import OperandColumns
 
 _SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
 _MANY: Final = 3  # small segments that are not merged yet
@@ -90,7 +86,6 @@ class Columnar(Matcher):
     """
 
     name = "columnar"
-    works_in_bulk = True
     survives_interrupted_matches: ClassVar[bool] = True
     layout: ClassVar[Layout] = Layout()
     small: ClassVar[int] = _SMALL
@@ -105,45 +100,31 @@ class Columnar(Matcher):
 
     # Changes.
 
-    def subscribe(self, key: int, subscription: Subscription) -> None:
-        self._add_recent(key, outlined(subscription))
+    def apply(self, delta: Delta, before: Before) -> Effect:
+        gone = [*delta.removed, *(key for key, _ in delta.changed)]
+        for keys, _ in delta.changed_groups:
+            gone += keys.tolist()
+        if gone:
+            self._drop(gone)
+        for key, stated in delta.added:
+            self._add_recent(key, stated)
+        for key, stated in delta.changed:
+            self._add_recent(key, stated)
+        for group in (*delta.added_groups, *delta.changed_groups):
+            self._add_group(group)
+        added = len(delta.added) + sum(len(keys) for keys, _ in delta.added_groups)
+        in_place = len(gone) - len(delta.removed)
+        return Effect(0, in_place, added + len(delta.removed))
 
-    def subscribe_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
+    def _add_group(self, group: Group) -> None:
+        keys, operands = group
         if len(keys) <= self.few:
             for row, key in enumerate(keys.tolist()):
-                self._add_recent(key, alike.stated(row))
+                self._add_recent(key, operands.stated(row))
             return
         self._subscriptions += len(keys)
-        self._add_tables(coded_alike(keys, alike, self.absent))
+        self._add_tables(coded_alike(keys, operands, self.absent))
         self._settle_many()
-
-    def unsubscribe(self, key: int) -> None:
-        self._drop([key])
-
-    def change(self, key: int, subscription: Subscription) -> None:
-        self.unsubscribe(key)
-        self.subscribe(key, subscription)
-
-    def run_window(self, operations: Sequence[Operation]) -> Saved:
-        net = net_effect(operations)
-        stated: list[Added | Replaced] = [op for op in net if not isinstance(op, Removed)]
-        self._drop([op.key for op in net if not isinstance(op, Added)])
-        if len(stated) <= self.few:
-            for each in stated:
-                self._add_recent(each.key, _taken_apart(each.stated))
-        else:
-            gathering = Gathering()
-            for each in stated:
-                gathering.add(each.key, *_taken_apart(each.stated))
-            for keys, alike in gathering.groups():
-                self.subscribe_alike(keys, alike)
-        in_place = sum(isinstance(each, Replaced) for each in net)
-        given = len(operations)
-        return Saved(given, given - len(net), 0, in_place, len(net) - in_place)
-
-    def change_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
-        self._drop(keys.tolist())
-        self.subscribe_alike(keys, alike)
 
     def _add_recent(self, key: int, stated: Stated) -> None:
         self._subscriptions += 1

@@ -50,7 +50,7 @@ from predicast.matching.counting.constraint_subscription_list import (
     CountedClause,
     HeldConstraint,
 )
-from predicast.matching.matcher import Matcher
+from predicast.matching.matcher import OneByOne
 from predicast.matching.memory import deep_bytes
 from predicast.model import Absent, Event, Interval, Kind, Subscription, Value
 from predicast.model.values import kind_of
@@ -109,7 +109,7 @@ class ConstraintTable:
         return found
 
 
-class Counting(Matcher):
+class Counting(OneByOne):
     """Counts, per event, the satisfied constraints of each clause."""
 
     name = "counting"

@@ -63,7 +63,7 @@ from predicast.matching.counting.constraint_subscription_list import (
     CountedClause,
     HeldConstraint,
 )
-from predicast.matching.matcher import Matcher
+from predicast.matching.matcher import OneByOne
 from predicast.matching.memory import deep_bytes
 from predicast.model import Absent, Event, Interval, Subscription
 
@@ -150,7 +150,7 @@ class SubscriptionEventList:
         return [number for number, count in counts.items() if count == clause.needed]
 
 
-class RedundantAttributes(Matcher):
+class RedundantAttributes(OneByOne):
     """Matches the distinct attributes of a batch, then counts per clause and event."""
 
     name = "redundant-attributes"

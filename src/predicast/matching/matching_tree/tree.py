@@ -51,7 +51,7 @@ from collections import Counter
 from typing import Final, TypeAlias
 
 from predicast.errors import UnsupportedByMatcherError
-from predicast.matching.matcher import Matcher
+from predicast.matching.matcher import OneByOne
 from predicast.matching.matching_tree.nodes import (
     DONT_CARE,
     InnerNode,
@@ -71,7 +71,7 @@ MAX_NODES: Final = 2_000_000
 _Path: TypeAlias = list[tuple[str, Label]]
 
 
-class MatchingTree(Matcher):
+class MatchingTree(OneByOne):
     """Clauses as paths from a root to leaves, which they share as far as they agree."""
 
     name = "matching-tree"

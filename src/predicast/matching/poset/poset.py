@@ -44,17 +44,17 @@ tests for each pair of neighbours. Change in place: one for each neighbour.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Final, NamedTuple
 
 from predicast.covering.check import check_graph, check_subscribers
 from predicast.covering.filter import Filter
 from predicast.covering.graph import CoveringGraph, Node
+from predicast.matching.delta import Before, Delta, Effect
 from predicast.matching.matcher import Matcher
 from predicast.matching.memory import deep_bytes
 from predicast.matching.poset.sharing import Chain, Gain, Step, chains, exchange, pair
-from predicast.matching.window import Operation, Removed, Saved, net_effect
 from predicast.model import Absent, Event, Subscription
 
 # To relink costs about as much as to subscribe; spread over this many operations it costs little.
@@ -85,24 +85,13 @@ class Poset(Matcher):
         self._merged = 0
         self._shared = 0
 
-    def subscribe(self, key: int, subscription: Subscription) -> None:
-        self._join(key, Gain(Filter(subscription, self.absent), subscription))
-        self._relink_now_and_then()
-
-    def unsubscribe(self, key: int) -> None:
-        self._leave(key, self._node_of.pop(key))
-        self._relink_now_and_then()
-
-    def change(self, key: int, subscription: Subscription) -> None:
-        gain = Gain(Filter(subscription, self.absent), subscription)
-        node = self._node_of[key]
-        if not gain.is_of(node):
-            self._replace(key, node, key, gain)
-        self._relink_now_and_then()
-
-    def run_window(self, operations: Sequence[Operation]) -> Saved:
-        """Run a window, collapsed and shared; afterwards all is as if run one by one."""
-        steps = [step for step in map(self._step, net_effect(operations)) if not step.is_idle()]
+    def apply(self, delta: Delta, before: Before) -> Effect:
+        """Run a window, shared; afterwards all is as if run one by one."""
+        steps = [
+            *(Step(key, self._node_of[key], None) for key in delta.removed),
+            *(Step(key, None, self._gain(subscription)) for key, subscription in delta.all_added()),
+            *self._changes(delta),
+        ]
         pair(steps, self._graph.nodes)
         exchange(steps)
         for step in steps:
@@ -121,8 +110,7 @@ class Poset(Matcher):
             self._relink_now_and_then()
         shared = len(steps) - restructured - in_place
         self._shared += shared
-        given = len(operations)
-        return Saved(given, given - len(steps), shared, in_place, restructured)
+        return Effect(shared, in_place, restructured)
 
     def match(self, event: Event) -> list[int]:
         self._events += 1
@@ -184,12 +172,15 @@ class Poset(Matcher):
             "bytes": deep_bytes(self._graph, self._node_of),
         }
 
-    def _step(self, operation: Operation) -> Step:
-        loss = self._node_of.get(operation.key)
-        if isinstance(operation, Removed):
-            return Step(operation, loss, None)
-        subscription = operation.subscription
-        return Step(operation, loss, Gain(Filter(subscription, self.absent), subscription))
+    def _gain(self, subscription: Subscription) -> Gain:
+        return Gain(Filter(subscription, self.absent), subscription)
+
+    def _changes(self, delta: Delta) -> Iterator[Step]:
+        """What changes to another filter than it has."""
+        for key, subscription in delta.all_changed():
+            node, gain = self._node_of[key], self._gain(subscription)
+            if not gain.is_of(node):
+                yield Step(key, node, gain)
 
     def _run(self, chain: Chain) -> bool:
         """Run what is left of a chain; whether the structure changed."""

@@ -24,7 +24,6 @@ from typing import NamedTuple
 
 from predicast.covering.filter import Filter
 from predicast.covering.graph import Node
-from predicast.matching.window import Operation, Replaced
 from predicast.model import Subscription
 
 
@@ -40,23 +39,16 @@ class Gain(NamedTuple):
 
 
 class Step:
-    """One operation: the node that it leaves, the filter that it wants, and its pairs."""
+    """One key of a window: the node that it leaves, the filter that it wants, and its pairs."""
 
-    __slots__ = ("gain", "giver", "key", "loss", "operation", "taker")
+    __slots__ = ("gain", "giver", "key", "loss", "taker")
 
-    def __init__(self, operation: Operation, loss: Node | None, gain: Gain | None) -> None:
-        self.operation = operation
-        self.key = operation.key
+    def __init__(self, key: int, loss: Node | None, gain: Gain | None) -> None:
+        self.key = key
         self.loss = loss
         self.gain = gain
         self.taker: Step | None = None  # who takes the place that this gives up
         self.giver: Step | None = None  # who gives up the place that this takes
-
-    def is_idle(self) -> bool:
-        """Whether it is a change to what is there already."""
-        if not isinstance(self.operation, Replaced) or self.gain is None:
-            return False
-        return self.gain.is_of(self.loss)
 
 
 class Chain(NamedTuple):

@@ -64,7 +64,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 
-from predicast.matching.matcher import Matcher
+from predicast.matching.matcher import OneByOne
 from predicast.matching.memory import deep_bytes
 from predicast.matching.predicate_table.cells import Predicate, SubscriptionEntry
 from predicast.matching.predicate_table.families import Family, predicates_of
@@ -73,7 +73,7 @@ from predicast.model import Absent, Clause, Event, Interval, Subscription
 from predicast.model.domain import domain_of
 
 
-class PredicateTable(Matcher):
+class PredicateTable(OneByOne):
     """Clauses as chains of predicates through a table sorted by family and threshold."""
 
     name = "ceem"

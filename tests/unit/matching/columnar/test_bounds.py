@@ -14,8 +14,8 @@ from predicast.matching.batches.typed_values import Integers
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import Columnar, recent
 from predicast.matching.columnar.blocks import Layout
-from predicast.matching.window import Added, Operation, Removed, Replaced
 from predicast.model import Clause, Constraint, Operator, Subscription
+from tests.deltas import delta, unasked
 
 SMALL = 256
 
@@ -35,7 +35,7 @@ def above(number: int, attribute: str = "x") -> Subscription:
 
 def loaded(kind: type[Columnar], many: int) -> Columnar:
     matcher = kind()
-    matcher.run_window([Added(key, above(key)) for key in range(many)])
+    matcher.apply(delta(added={key: above(key) for key in range(many)}), unasked)
     matcher.settle()
     return matcher
 
@@ -48,9 +48,9 @@ def test_windows_without_an_event_in_between_pile_nothing_up() -> None:
         oracle.subscribe(key, above(key))
     for window in range(80):
         keys = random_.sample(range(live), live // 2)
-        operations: list[Operation] = [Replaced(key, above(key + window)) for key in keys]
-        matcher.run_window(operations)
-        oracle.run_window(operations)
+        changed = delta(changed={key: above(key + window) for key in keys})
+        matcher.apply(changed, unasked)
+        oracle.apply(changed, lambda key: above(-1))
         held = matcher.statistics()
         assert held["clauses"] == live
         assert held["struck"] <= 5 * (live + SMALL)
@@ -70,7 +70,7 @@ def test_a_segment_of_which_nothing_is_live_is_gone_at_once() -> None:
 
 def test_a_segment_that_is_mostly_struck_out_is_made_anew_without_another_change() -> None:
     matcher = loaded(Tight, 600)
-    matcher.run_window([Removed(key) for key in range(400)])
+    matcher.apply(delta(removed=range(400)), unasked)
     merge = matcher._state.merge
     assert merge is not None
     merge.wait()
@@ -81,9 +81,9 @@ def test_a_segment_that_is_mostly_struck_out_is_made_anew_without_another_change
 
 def test_what_nobody_asks_for_any_more_leaves_no_axes_behind() -> None:
     matcher = Tight()
-    matcher.run_window([Added(key, above(key, f"a{key}")) for key in range(600)])
+    matcher.apply(delta(added={key: above(key, f"a{key}") for key in range(600)}), unasked)
     matcher.settle()
-    matcher.run_window([Removed(key) for key in range(1, 600)])
+    matcher.apply(delta(removed=range(1, 600)), unasked)
     matcher.settle()
     (segment,) = matcher._state.segments
     assert [axis.name.attribute for axis in segment.axes] == ["a0"]

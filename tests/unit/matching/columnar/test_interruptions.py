@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable
 from itertools import count
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
@@ -26,6 +26,7 @@ from predicast.matching.columnar import Columnar, merging
 from predicast.matching.columnar.blocks import Layout
 from predicast.matching.columnar.merging import Merge
 from predicast.matching.columnar.segment import Segment
+from predicast.matching.delta import Delta, Group
 from predicast.matching.matcher import Matcher
 from predicast.model import Clause, Constraint, Interval, Operator, Subscription
 from predicast.model.operand_columns import grouped
@@ -142,6 +143,10 @@ class Calm(Small):
     small = 1_000_000
 
 
+def oracle_has_none(key: int) -> NoReturn:
+    raise AssertionError(f"{key} is new")
+
+
 def filled(kind: type[Columnar]) -> tuple[Columnar, BruteForce]:
     """Three segments, of which two are merged; tables that wait, recents, and some struck out."""
     matcher, oracle = Calm(), BruteForce()
@@ -153,8 +158,9 @@ def filled(kind: type[Columnar]) -> tuple[Columnar, BruteForce]:
             oracle.subscribe(key, each)
             if many == 9:
                 matcher.subscribe(key, each)
-        for keys, alike in grouped(new.items()) if many > 9 or many == 8 else ():
-            matcher.subscribe_alike(keys, alike)
+        if many != 9:
+            groups = [Group(*each) for each in grouped(new.items())]
+            matcher.apply(Delta(added_groups=groups), oracle_has_none)
         if many not in {24, 9}:
             matcher.stored()  # compiles what waits
     state = matcher._state
