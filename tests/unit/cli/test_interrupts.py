@@ -1,9 +1,11 @@
 """Ctrl-C counts, whoever swallows the exception."""
 
 import signal
+from pathlib import Path
 
 import pytest
 
+from predicast.cli.files.output import result_stream
 from predicast.cli.interrupts import interrupts_noted, stop_if_interrupted
 
 
@@ -30,3 +32,18 @@ def test_without_one_nothing_happens_and_the_handler_is_put_back() -> None:
     with interrupts_noted():
         stop_if_interrupted()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_while_a_file_is_made_leaves_nothing_behind(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = Path.open
+
+    def make_and_be_interrupted(path: Path, mode: str) -> None:
+        make(path, mode).close()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "open", make_and_be_interrupted)
+    with pytest.raises(KeyboardInterrupt), result_stream("out.jsonl"):
+        pass
+    assert list(folder.iterdir()) == []

@@ -58,12 +58,8 @@ def _new_file(target: Path) -> Iterator[BinaryIO]:
             yield file
         return
     draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        opened = draft.open("xb")
-    except OSError as error:  # the user knows the target's name, not the draft's
-        raise OSError(error.errno, error.strerror, str(target)) from None
-    try:
-        with opened as file:
+    try:  # from here on: an interrupt may come as soon as there is a draft
+        with _opened(draft, target) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -72,3 +68,10 @@ def _new_file(target: Path) -> Iterator[BinaryIO]:
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _opened(draft: Path, target: Path) -> BinaryIO:
+    try:
+        return draft.open("xb")
+    except OSError as error:  # the user knows the target's name, not the draft's
+        raise OSError(error.errno, error.strerror, str(target)) from None
