@@ -46,7 +46,7 @@ from predicast.errors import DamagedSnapshotError, SnapshotVersionError
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
-VERSION: Final = 2
+VERSION: Final = 3
 _MAGIC: Final = b"predicast engine"
 _FIELDS: Final = struct.Struct("<16sIIQQ")  # the prologue without the checksum
 _DIGEST: Final = hashlib.sha256().digest_size
