@@ -63,7 +63,7 @@ def put_together(header: Any, body: bytes) -> bytes:
     text = header if isinstance(header, bytes) else msgspec.json.encode(header)
     start = -(-(START + len(text)) // 64) * 64
     rest = text + bytes(start - START - len(text)) + body
-    fields = FIELDS.pack(b"predicast engine", 2, 0, len(text), START + len(rest))
+    fields = FIELDS.pack(b"predicast engine", 3, 0, len(text), START + len(rest))
     return fields + hashlib.sha256(fields + rest).digest() + rest
 
 
