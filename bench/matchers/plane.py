@@ -26,7 +26,7 @@ from bench.matchers.results import OURS
 from bench.workloads import Size
 
 STEEP: Final = 2.0  # times as slow as a neighbour is a cliff
-WARM: Final = 3  # rounds before the clock runs: small sets are compiled when it has paid
+WARM: Final = 20  # rounds before the clock runs: what waits uncompiled is compiled when it has paid
 
 
 @dataclass(frozen=True, slots=True)
