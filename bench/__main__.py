@@ -196,6 +196,43 @@ def matchers(
 
 
 @app.command()
+def plane(
+    *,
+    preset: Annotated[Size, typer.Option(help="A quick look, or up to a million.")] = Size.SMALL,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
+    seed: Annotated[int, typer.Option(help="0 is the workload that the figure shows.")] = 0,
+    again: Annotated[bool, typer.Option(help="Draw what was measured before.")] = False,
+    out: Out = Path("out/bench"),
+    docs: Docs = None,
+) -> None:
+    """The production matcher at all sizes and numbers of categories, and where it is too slow."""
+    from dataclasses import replace
+
+    from bench.matchers.plane import SETTINGS, PlaneReport, cells, measure_plane, plane_table
+    from bench.matchers.plane_plots import write_plane
+    from bench.progress import progress_bar
+
+    path = out / "plane.json"
+    if again:
+        measured = PlaneReport.read(path)
+    else:
+        usual = SETTINGS[preset]
+        settings = replace(usual, rounds=rounds or usual.rounds)
+        with progress_bar("preparing", total=cells(settings)) as bar:
+            measured = measure_plane(settings, seed=seed, progress=bar.step)
+        measured.write(path)
+        print(f"written to {path}")
+    written = write_plane(measured, out, suffixes=["svg", "png"])
+    if docs is not None:
+        written += write_plane(measured, docs / "measured", suffixes=["svg"])
+    Console().print(plane_table(measured))
+    for each in written:
+        print(f"written to {each}")
+    for cliff in measured.cliffs():
+        print(f"CLIFF: {cliff}")
+
+
+@app.command()
 def differential(
     names: Annotated[
         list[str] | None,

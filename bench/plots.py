@@ -205,6 +205,14 @@ def plain(value: float, _: int) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.6g}"
 
 
+def short(value: float, _: int) -> str:
+    """5k, 1M: a number that fits under a tick."""
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.2g}"
+
+
 def _label(
     axes: Axes, result: ExperimentResult, lines: dict[str, Series], figure_height: float
 ) -> None:

@@ -24,7 +24,7 @@ class InBlocks(InRows):
     name = "columnar-blocks"
     small = 0
     few = 0
-    layout = Layout(block=2, family=1, partition=1)
+    layout = Layout(block=2, reached=0, family=0, partition=0)
 
 
 register_matcher(InRows.name, InRows)

@@ -10,6 +10,7 @@ from typing import Final
 
 from bench.differential.sources import AnythingSource, Make, Source, WorkloadSource
 from bench.differential.walk import Contender, Scale, Tuning, Walk
+from bench.matchers.alerts import Skew, alerts_workload
 from bench.matchers.ceem import ceem_workload
 from bench.matchers.mixed import mixed_workload
 from bench.matchers.redundant import redundant_workload
@@ -27,8 +28,8 @@ LARGE_EVERY: Final = 4  # rounds, the last of these many is large
 _TUNINGS: Final = (
     Tuning(),
     Tuning(patience=0.0),
-    Tuning(patience=0.0, small=0, layout=Layout(block=2, family=1, partition=1)),
-    Tuning(small=50, layout=Layout(block=16, family=8, partition=4)),
+    Tuning(patience=0.0, small=0, layout=Layout(block=2, reached=0, family=0, partition=0)),
+    Tuning(small=50, layout=Layout(block=16, reached=4, family=8, partition=4)),
 )
 
 
@@ -82,6 +83,7 @@ FAMILIES: Final[dict[str, Draw]] = {
     "redundant": _workload(redundant_workload),
     "strings": _workload(texts_workload),
     "mixed": _workload(mixed_workload),
+    "alerts": _workload(partial(alerts_workload, Skew.ZIPF, 1_000)),
     "regions-2d": _workload(partial(regions_workload, 2, 10)),
     "regions-3d": _workload(partial(regions_workload, 3, 10)),
 }

@@ -9,6 +9,8 @@ module                 what is in it
                        ``duckdb_rival``, ``numpy_rival``
 ``runner``             everyone at every point, taking turns; ``churn``, ``loading`` and ``single``
                        measure what has no rivals; ``run`` does all of it
+``alerts``             the workload of ``python -m bench plane``: ``plane`` walks all its sizes,
+                       ``plane_plots`` draws them
 ``results``            what is written to JSON; ``goals`` judges it, ``plots`` draws it,
                        ``report`` writes it up
 =====================  =========================================================================

@@ -18,7 +18,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 
 from bench.matchers.goals import PAUSE_MS
 from bench.matchers.results import OURS, ChurnResult, FamilyResult, MatchersReport
-from bench.plots import LABEL_SIZE, LOOKS, STYLE, WIDTH, Look, apart, plain
+from bench.plots import LABEL_SIZE, LOOKS, STYLE, WIDTH, Look, apart, plain, short
 
 PANEL_HEIGHT: Final = 3.0  # inches
 HEAD_HEIGHT: Final = 0.4
@@ -163,7 +163,7 @@ def _draw_lines(axes: Axes, panel: Panel, figure_height: float) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_locator(LogLocator(numticks=8))
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(_short))
+    axes.xaxis.set_major_formatter(FuncFormatter(short))
     axes.yaxis.set_major_formatter(FuncFormatter(plain))
     _label_lines(axes, panel, xs[-1], figure_height)
 
@@ -175,14 +175,6 @@ def _readable(xs: Sequence[float]) -> list[float]:
         if not written or written[-1] / x > 1.9 * (xs[-1] / xs[0]) ** 0.04:
             written.append(x)
     return written
-
-
-def _short(value: float, _: int) -> str:
-    """5k, 1M: a number that fits under a tick."""
-    for size, letter in ((1_000_000, "M"), (1_000, "k")):
-        if value >= size:
-            return f"{value / size:.3g}{letter}"
-    return f"{value:.2g}"
 
 
 def _label_lines(axes: Axes, panel: Panel, last: float, figure_height: float) -> None:
@@ -270,7 +262,7 @@ def _draw_bar(axes: Axes, bar: Bar, place: float) -> None:
     colour = RIVAL_LOOKS[bar.rival].colour
     axes.barh(place, bar.times - 1, left=1, height=0.8, color=colour)
     axes.text(
-        -0.012, place, f"{bar.rival}, {_short(bar.subscriptions, 0)}", ha="right", va="center",
+        -0.012, place, f"{bar.rival}, {short(bar.subscriptions, 0)}", ha="right", va="center",
         transform=axes.get_yaxis_transform(), fontsize=LABEL_SIZE, color=colour,
     )  # fmt: skip
     digits = 0 if bar.times >= 10 else 1 if bar.times >= 1 else 2

@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from bench.matchers.alerts import Skew, alerts_workload
 from bench.matchers.ceem import ceem_workload
 from bench.matchers.duckdb_rival import DuckdbRival
 from bench.matchers.engine_rival import EngineRival
@@ -29,6 +30,7 @@ MAKERS: dict[str, Callable[[int, int, int], AnyWorkload]] = {
     "redundant": redundant_workload,
     "strings": texts_workload,
     "mixed": mixed_workload,
+    "alerts": partial(alerts_workload, Skew.ZIPF, 50),
     "regions-2d": partial(regions_workload, 2, 10),
     "regions-3d": partial(regions_workload, 3, 10),
 }

@@ -71,8 +71,24 @@ def _mixed(axes: Any, radix: Any, low: Any, event: int) -> int:
 
 
 @kernel
+def _partition_at(spans: Any, first: int, stride: int, count: int, least: int) -> int:
+    """The first partition with that code or more on the first access axis.
+
+    Equalities ascend in both of their codes, so ``spans`` may be lower or upper ones.
+    """
+    begin, end = 0, count
+    while begin < end:
+        middle = (begin + end) // 2
+        if spans[first + middle * stride] < least:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@kernel
 def visits_of(arrays: Any, family: int, codes: Any) -> Any:
-    """Which events open which partitions of a family: (partition, event), by partition."""
+    """Which events open which partitions of a family: (partition, event), about by partition."""
     low, high, wide = codes
     first, end = arrays.access_first[family], arrays.access_first[family + 1]
     axes, radix = arrays.access_axis[first:end], arrays.access_radix[first:end]
@@ -81,28 +97,30 @@ def visits_of(arrays: Any, family: int, codes: Any) -> Any:
     begin, finish = arrays.partition_first[family], arrays.partition_first[family + 1]
     partition_key, partitions = arrays.partition_key, finish - begin
     access_lo, access_hi = arrays.access_lo, arrays.access_hi
-    span = arrays.access_span_first[family]
+    span, stride = arrays.access_span_first[family], len(axes)
     found = np.empty((low.shape[0], 2), np.int64)
     number = 0
     for event in range(low.shape[0]):
         if not _says_all(axes, high, event) or not _says_all(columns, high, event):
             continue
         candidate, stop = 0, partitions
-        if not _is_wide(axes, wide, event):
+        if _is_wide(axes, wide, event):
+            above, below = int(high[event, axes[0]]), int(low[event, axes[0]])
+            candidate = _partition_at(access_hi, span, stride, partitions, above)
+            stop = _partition_at(access_lo, span, stride, partitions, below + 1)
+        else:
             mixed = _mixed(axes, radix, low, event)
             if mixed < 0:
                 continue
             if len(lookup):
-                candidate = lookup[mixed]
-            else:
-                candidate = position(partition_key, begin, finish, mixed) - begin
-                if candidate == partitions or partition_key[begin + candidate] != mixed:
-                    continue
-            if candidate < 0:
+                code = low[event, axes[0]]
+                candidate, stop = lookup[code], lookup[code + 1]
+            candidate = position(partition_key, begin + candidate, begin + stop, mixed) - begin
+            if candidate == partitions or partition_key[begin + candidate] != mixed:
                 continue
             stop = candidate + 1
         for partition in range(candidate, stop):
-            place = span + partition * len(axes)
+            place = span + partition * stride
             if _opens(axes, access_lo, access_hi, place, low, high, event):
                 if number == len(found):
                     found = _doubled(found)
@@ -115,18 +133,25 @@ def visits_of(arrays: Any, family: int, codes: Any) -> Any:
 
 @kernel
 def _by_partition(visits: Any, number: int, partitions: int) -> Any:
-    """The same visits, ascending by partition and, within one, as they were."""
-    starts = np.zeros(partitions + 1, np.int64)
+    """The same visits, ascending by partition and, within one, as they were.
+
+    Where partitions outnumber visits by far, neighbouring ones are taken for one: a few events
+    must not pay for going through all partitions, and neighbours are in the cache together.
+    """
+    shift = 0
+    while partitions >> shift > 2 * number:
+        shift += 1
+    starts = np.zeros((partitions >> shift) + 2, np.int64)
     for visit in range(number):
-        starts[visits[visit, 0] + 1] += 1
-    for partition in range(partitions):
+        starts[(visits[visit, 0] >> shift) + 1] += 1
+    for partition in range(len(starts) - 1):
         starts[partition + 1] += starts[partition]
     ordered = np.empty((number, 2), np.int64)
     for visit in range(number):
         partition = visits[visit, 0]
-        place = starts[partition]
+        place = starts[partition >> shift]
         ordered[place, 0], ordered[place, 1] = partition, visits[visit, 1]
-        starts[partition] += 1
+        starts[partition >> shift] += 1
     return ordered
 
 
@@ -203,7 +228,7 @@ def _event_columns(codes: Any, event: int, axes: Any, limit: int, out: Any) -> N
 def scan_family(
     arrays: Any, family: int, codes: Any, visits: Any, out: Any, counting: bool, enough: int
 ) -> Any:
-    """Scan the partitions that events open; ``visits`` are (partition, event), by partition."""
+    """Scan the partitions that events open: ``visits`` as ``visits_of`` gives them."""
     keys, runs, count, number = out
     axes = arrays.column_axis[arrays.column_first[family] : arrays.column_first[family + 1]]
     columns = len(axes)
@@ -236,7 +261,7 @@ def scan_family(
                 _event_columns(codes[0], event, axes, limit, low)
                 _event_columns(codes[1], event, axes, limit, high)
                 if not counting:
-                    keys = with_room(keys, count, slots)
+                    keys = with_room(keys, count, slots + LANES)  # put_keys writes vectors
                 before = count
                 for each in range(block, stop):
                     zone = (each - first_block) * columns * 4

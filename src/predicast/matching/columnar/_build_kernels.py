@@ -37,32 +37,54 @@ def _select(values: Any, order: Any, begin: int, end: int, middle: int) -> None:
 
 
 @kernel
-def split_blocks(columns: Any, first: int, end: int, block: int, order: Any, ends: Any) -> int:
-    """Cut order[first:end] into blocks by median splits over one column after the other.
+def split_blocks(columns: Any, starts: Any, block: int, order: Any) -> Any:
+    """Cut partitions into blocks by median splits over one column after the other.
 
-    Writes where each block ends, and returns how many there are.
+    Partitions are order[starts[0]:starts[1]] and so on. Returns where each block ends, and how many
+    blocks each partition has.
     """
     stack = np.empty((64, 3), np.int64)
-    stack[0, 0], stack[0, 1], stack[0, 2] = first, end, 0
-    height, count = 1, 0
-    while height:
-        height -= 1
-        begin, finish, depth = stack[height]
-        size = finish - begin
-        if size <= block:
-            ends[count] = finish
-            count += 1
-            continue
-        half = (size // 2 + LANES - 1) // LANES * LANES  # leaves no slot of the first half empty
-        if half >= size:
-            half = size // 2
-        half += begin
-        if len(columns):
-            _select(columns[depth % len(columns)], order, begin, finish, half)
-        stack[height, 0], stack[height, 1], stack[height, 2] = half, finish, depth + 1
-        stack[height + 1, 0], stack[height + 1, 1], stack[height + 1, 2] = begin, half, depth + 1
-        height += 2
-    return count
+    ends, blocks = np.empty(len(order), np.int64), np.zeros(len(starts) - 1, np.int64)
+    count = 0
+    for partition in range(len(starts) - 1):
+        before = count
+        stack[0, 0], stack[0, 1], stack[0, 2] = starts[partition], starts[partition + 1], 0
+        height = 1
+        while height:
+            height -= 1
+            begin, finish, depth = stack[height]
+            size = finish - begin
+            if size <= block:
+                ends[count] = finish
+                count += 1
+                continue
+            half = (size // 2 + LANES - 1) // LANES * LANES  # leaves no slot of the first empty
+            if half >= size:
+                half = size // 2
+            half += begin
+            if len(columns):
+                _select(columns[depth % len(columns)], order, begin, finish, half)
+            stack[height, 0], stack[height, 1], stack[height, 2] = half, finish, depth + 1
+            height += 1
+            stack[height, 0], stack[height, 1], stack[height, 2] = begin, half, depth + 1
+            height += 1
+        blocks[partition] = count - before
+    return ends[:count], blocks
+
+
+@kernel
+def block_slots(sizes: Any) -> Any:
+    """Where each block of a family begins, from 0, and the end of all; drawn in ``blocks.py``."""
+    slots = np.zeros(len(sizes) + 1, np.int64)
+    place = 0
+    for block in range(len(sizes)):
+        if sizes[block] >= LANES:
+            place = (place + LANES - 1) // LANES * LANES
+        slots[block] = place
+        place += sizes[block]
+    last = slots[len(sizes) - 1] + LANES  # there is something to load behind the smallest block
+    slots[len(sizes)] = (max(place, last) + LANES - 1) // LANES * LANES
+    return slots
 
 
 @kernel

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 import numba
 import numba.core.config
+from llvmlite.binding import get_host_cpu_features
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,6 +40,13 @@ def _choose_cache_directory() -> None:
 
 
 _choose_cache_directory()
+
+
+def features() -> list[str]:
+    """What the processor has that kernels are compiled for (``+avx2``), which need not be ours."""
+    stated: str | None = _config.CPU_FEATURES  # NUMBA_CPU_FEATURES
+    return (get_host_cpu_features().flatten() if stated is None else stated).split(",")
+
 
 # Other threads may run meanwhile: no kernel touches a Python object.
 kernel: Callable[[F], F] = numba.njit(cache=True, nogil=True)  # type: ignore[assignment]

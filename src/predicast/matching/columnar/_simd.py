@@ -14,12 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic as _intrinsic
 
-from predicast.matching.columnar._compiling import IS_COMPILED, kernel
+from predicast.matching.columnar._compiling import IS_COMPILED, features, kernel
 
 LANES: Final = 64
 
@@ -89,7 +88,7 @@ span_mask_32 = _span_mask(32)
 @intrinsic
 def _compiled_lowest(context: Any, mask: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
     return types.int64(types.uint64), generate
 
@@ -104,25 +103,29 @@ def _compiled_count(context: Any, mask: Any) -> Any:
 
 def _plain_lowest(mask: np.uint64) -> int:
     bits = int(mask)
-    return (bits & -bits).bit_length() - 1
+    return (bits & -bits).bit_length() - 1 if bits else LANES
 
 
 def _plain_count(mask: np.uint64) -> int:
     return int(mask).bit_count()
 
 
-lowest_bit = _compiled_lowest if IS_COMPILED else _plain_lowest  # of a mask that is not 0
+lowest_bit = _compiled_lowest if IS_COMPILED else _plain_lowest  # 64 if no bit is set
 count_bits = _compiled_count if IS_COMPILED else _plain_count
 
 
 # Writing the keys whose bit is set, side by side.
 
-_PART: Final = 16  # keys that one instruction of AVX-512 moves
+_PART: Final = 16  # keys in a vector of AVX-512
 
 
 @intrinsic
 def _compress(context: Any, held: Any, place: Any, mask: Any, keys: Any, count: Any) -> Any:
-    """Write those of 16 keys whose bit is set."""
+    """Write 16 keys, those whose bit is set first; what stands behind them is of no meaning.
+
+    They are brought together in a register and stored whole. An instruction that stores just the
+    chosen ones exists, but is microcoded, and slow, on some processors (AMD's Zen 4).
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         held, place, mask, keys, count = arguments
@@ -135,37 +138,61 @@ def _compress(context: Any, held: Any, place: Any, mask: Any, keys: Any, count: 
         bits = builder.bitcast(
             builder.trunc(mask, ir.IntType(_PART)), ir.VectorType(ir.IntType(1), _PART)
         )
-        store = _insert_function(
+        compress = _insert_function(
             builder.module,
-            ir.FunctionType(ir.VoidType(), [part, end.type, bits.type]),
-            f"llvm.masked.compressstore.v{_PART}i32",
+            ir.FunctionType(part, [part, part, bits.type]),
+            f"llvm.x86.avx512.mask.compress.v{_PART}i32",
         )
-        builder.call(store, [values, end, bits])
+        together = builder.call(compress, [values, ir.Constant(part, None), bits])
+        builder.store(together, builder.bitcast(end, part.as_pointer()), align=4)
         return context.get_dummy_value()
 
     place = types.int64
     return types.void(held, place, types.uint64, keys, place), generate
 
 
-def _put_parts(held: Any, slot: int, mask: Any, keys: Any, count: int) -> int:
-    """Write the keys of 64 slots whose bit is set; how many there are then."""
+def _put_vectors(held: Any, slot: int, mask: Any, keys: Any, count: int) -> int:
+    """Write the keys of 64 slots whose bit is set; how many there are then.
+
+    Four times the same without a branch, whatever the bits: which of the four have any cannot be
+    foretold.
+    """
     for part in range(0, LANES, _PART):
         bits = (mask >> np.uint64(part)) & np.uint64((1 << _PART) - 1)
-        if bits != 0:
-            _compress(held, slot + part, bits, keys, count)
-            count += count_bits(bits)
+        _compress(held, slot + part, bits, keys, count)
+        count += count_bits(bits)
     return count
 
 
-def _put_one_by_one(held: Any, slot: int, mask: Any, keys: Any, count: int) -> int:
-    """Write the keys of 64 slots whose bit is set; how many there are then."""
-    while mask != 0:
-        keys[count] = held[slot + lowest_bit(mask)]
-        count += 1
-        mask &= mask - np.uint64(1)
+def _put_by_fours(held: Any, slot: int, mask: Any, keys: Any, count: int) -> int:
+    """The same without such vectors.
+
+    Always four in a row, though fewer may be left: a loop that ends after the last bit ends where
+    no processor expects it, which costs more than three keys that the next ones are written over.
+    """
+    end = count + count_bits(mask)
+    while count < end:
+        for place in range(count, count + 4):
+            keys[place] = held[slot + lowest_bit(mask) % LANES]
+            mask &= mask - np.uint64(1)
+        count += 4
+    return end
+
+
+def _put_plainly(held: Any, slot: int, mask: Any, keys: Any, count: int) -> int:
+    """The same in plain Python."""
+    for place in range(LANES):
+        if int(mask) >> place & 1:
+            keys[count] = held[slot + place]
+            count += 1
     return count
 
 
-# Without AVX-512, LLVM would make a branch of every bit, set or not.
-_HAS_COMPRESS: Final = IS_COMPILED and get_host_cpu_features().get("avx512f", False)
-put_keys = kernel(_put_parts if _HAS_COMPRESS else _put_one_by_one)
+def _put_keys() -> Any:
+    if not IS_COMPILED:
+        return _put_plainly
+    # By what the processor has and not by a trial: compiled kernels are kept for processors alike.
+    return kernel(_put_vectors if "+avx512f" in features() else _put_by_fours)
+
+
+put_keys = _put_keys()  # may write up to 64 keys, of whatever value, behind those that it counts

@@ -1,30 +1,42 @@
 """Blocks: clauses with the same axes, side by side, scanned 64 at a time.
 
-Used for *families* of many clauses that test the same axes, one span each. The point tests of a
-family (equalities) that divide it well are its *access* axes: clauses are partitioned by them, and
-an event opens the one partition that it can match. Inside a partition the other axes are columns
-of codes, in the narrowest unsigned type, cut into blocks by median splits over one column after
-the other, and each block has a *zone map*::
+Used for *families* of clauses that test the same axes, one span each. The point tests of a family
+(equalities) that divide it are its *access* axes: clauses are partitioned by them, and an event
+opens the one partition that it can match, be it of a thousand clauses or of one. Inside a partition
+the other axes are columns of codes, in the narrowest unsigned type, cut into blocks by median
+splits over one column after the other, and each block has a *zone map*::
 
+    lookup      [ 0 | 0 | 1 | 3 ]     by code on the first access axis: where its partitions begin
     partition   [ 0          | 1    | 2               ]
-    block       [ 0  | 1  | 2 | 3   | 4  | 5 | 6 | 7  ]   slots of a block: a multiple of 64
+    block       [ 0  | 1  | 2 | 3   | 4  | 5 | 6 | 7  ]
     codes       lo 0 | hi 0 | lo 1 | hi 1 | ...           of each block, column after column
     zones       least lo, greatest lo, least hi, greatest hi, for each axis of each block
     keys        one per slot
+
+A block has a slot for each clause. One of 64 clauses or more begins at a multiple of 64, so that
+its vectors are aligned; a smaller one begins where the one before it ends, so that thousands of
+partitions of a few clauses take no more memory than their clauses would as rows. What is loaded
+beyond a small block belongs to the next and is masked out; the last of a family has 64 slots.
 
 A block whose zones exclude the event is skipped; a column that its zones prove is not read; the
 rest is compared branch-free, 64 clauses to an integer of bits. Within a batch, all events of a
 partition visit a few blocks while those are in the cache.
 
-Cost: two codes per axis and two numbers (key, place by key) per clause. Rejected: a tree per
-partition (pointers cost more than the compares they save), bitmaps per threshold (they grow with
-thresholds times clauses).
+What is a family is decided by what an event would do otherwise, and not by how many clauses share
+a value on average: an event is taken to be drawn like the subscriptions, so that it meets a value
+as often as clauses do, and would have to test the *sum of the squares* of the values' clauses over
+all clauses. A few values that many share are reason enough for blocks, however many rare ones there
+are besides.
+
+Cost: two codes per axis and two numbers (key, place by key) per clause; some 50 bytes and a zone
+map per partition. Rejected: a tree per partition (pointers cost more than the compares they save),
+bitmaps per threshold (they grow with thresholds times clauses), rows for the rare values of a
+family and blocks for the others (two look-ups, for no less memory).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -32,21 +44,24 @@ import numpy.typing as npt
 
 from predicast.matching.columnar import _build_kernels
 from predicast.matching.columnar._simd import LANES
+from predicast.matching.columnar.axes import Axis
 from predicast.matching.columnar.coded_tests import CodedTests
 from predicast.matching.columnar.image import DTYPES
 from predicast.matching.columnar.ranges import firsts, firsts_of
 
 Array = npt.NDArray[Any]
 
-_LOOKUP_ROOM: Final = 1 << 10  # places of a table by access codes that are always worth it
+_LOOKUP_ROOM: Final = 1 << 10  # places of a table by codes that are always worth it
+_MOST_MIXED: Final = 2.0**62  # what the mixed codes of all access axes must stay below
 
 
 class Layout(NamedTuple):
     """When clauses are worth blocks, and how large those are."""
 
     block: int = 512  # clauses; a block of three axes then fits in the first-level cache
-    family: int = 512  # clauses that test the same axes
-    partition: int = 64  # clauses that agree in their equalities, on average
+    reached: float = 2  # rows that an event would test instead; one takes as long as a partition
+    family: int = 512  # clauses that are worth a look whether or not events carry all their axes
+    partition: int = LANES  # clauses that no further equality need divide: one comparison
 
 
 class Members(NamedTuple):
@@ -103,36 +118,26 @@ class _Families:
         self._put("partition_key", mixed[first])
         self._put("access_lo", members.lo[first, :k].ravel())
         self._put("access_hi", members.hi[first, :k].ravel())
-        self._put("lookup", _lookup(mixed[first], radix))
+        self._put("lookup", _lookup(members.lo[first, : min(k, 1)].ravel()))
         self._add_blocks(members, order, np.append(starts, len(order)), layout)
 
     def _add_blocks(self, members: Members, order: Array, starts: Array, layout: Layout) -> None:
         k, axes = members.access, len(members.axes) - members.access
         columns = np.empty((2 * axes, len(order)), np.int32)
         columns[0::2], columns[1::2] = members.lo[:, k:].T, members.hi[:, k:].T
-        ends = np.empty(len(order), np.int64)
-        blocks = np.empty(len(starts) - 1, np.int64)
-        count = 0
-        for partition, (begin, end) in enumerate(pairwise(starts)):
-            new = _build_kernels.split_blocks(
-                columns, begin, end, layout.block, order, ends[count:]
-            )
-            blocks[partition] = new
-            count += new
-        ends = ends[:count]
+        ends, blocks = _build_kernels.split_blocks(columns, starts, layout.block, order)
         sizes = np.diff(ends, prepend=0)
-        slots = -(-sizes // LANES) * LANES
-        slot = firsts(slots)
+        slot = _build_kernels.block_slots(sizes)
         largest = max((self._table.axes[a].largest_code() for a in members.axes[k:]), default=0)
         code = _narrowest(largest)
         codes = np.zeros(int(slot[-1]) * 2 * axes, code)
-        zones = np.zeros(count * axes * 4, np.uint32)
+        zones = np.zeros(len(sizes) * axes * 4, np.uint32)
         _build_kernels.fill_blocks(columns, order, ends, slot, codes, zones)
         keys = np.full(int(slot[-1]), -1, np.int32)
         place = np.arange(len(order)) + np.repeat(slot[:-1] - (ends - sizes), sizes)
         keys[place] = self._table.keys[members.clauses[order]]
         self._blocks.append(blocks)
-        self._slots.append(slots)
+        self._slots.append(np.diff(slot))
         self._width.append(codes.itemsize)
         self._put("block_size", sizes)
         self._put("zones", zones)
@@ -174,14 +179,12 @@ def _mixed(codes: Array, radix: Array) -> Array:
     return mixed
 
 
-def _lookup(keys: Array, radix: Array) -> Array:
-    """The partition of each mixed code, if a table of them is not too sparse."""
-    size = int(np.prod(radix.astype(object), initial=1))
-    if size > 8 * len(keys) + _LOOKUP_ROOM:
+def _lookup(codes: Array) -> Array:
+    """Where the partitions of each code on the first access axis begin, if that is no waste."""
+    size = int(codes[-1]) + 2 if len(codes) else 0
+    if size > 8 * len(codes) + _LOOKUP_ROOM:
         return np.zeros(0, np.int32)
-    table = np.full(size, -1, np.int32)
-    table[keys] = np.arange(len(keys))
-    return table
+    return np.searchsorted(codes, np.arange(size)).astype(np.int32)
 
 
 def _narrowest(largest: int) -> type[np.unsignedinteger[Any]]:
@@ -200,12 +203,20 @@ def _families(table: CodedTests, layout: Layout) -> Iterator[Members]:
         return
     plain = table.is_plain()
     first = firsts_of(table.clause, len(table))
+    tested = np.bincount(table.axis, minlength=len(table.axes)) / len(table)
     for alike in _alike(table, first):
         clauses = alike[plain[alike]]
+        if not len(clauses):
+            continue
+        share = 1.0
         if len(clauses) < layout.family:
+            # Each family is a look for every event. Where there may be thousands of small ones,
+            # an event is taken to carry an axis as often as clauses test it.
+            share = tested[table.axis[first[clauses[0]] : first[clauses[0] + 1]]].min()
+        if len(clauses) * share < layout.reached:
             continue
         members = _members(table, first, clauses, layout)
-        if members is not None:
+        if members is not None and _rows_reached(members, table.axes) * share >= layout.reached:
             yield members
 
 
@@ -222,7 +233,7 @@ def _alike(table: CodedTests, first: Array) -> list[Array]:
 
 
 def _members(table: CodedTests, first: Array, clauses: Array, layout: Layout) -> Members | None:
-    """The codes of a family, or ``None`` if rows suit its clauses better."""
+    """The codes of a family, or ``None`` if its clauses are not alike after all."""
     tests = slice(first[clauses[0]], first[clauses[0] + 1])
     axes, is_point = table.axis[tests], table.is_point[tests]
     if not (first[clauses + 1] - first[clauses] == len(axes)).all():
@@ -233,25 +244,52 @@ def _members(table: CodedTests, first: Array, clauses: Array, layout: Layout) ->
     span = table.span_first[test]
     lo, hi = table.lo[span], table.hi[span]
     access = _access(lo, is_point, layout)
-    if access is None:
-        return None
     order = np.array([*access, *(a for a in range(len(axes)) if a not in access)], np.int64)
     return Members(clauses, len(access), axes[order], is_point[order], lo[:, order], hi[:, order])
 
 
-def _access(lo: Array, is_point: Array, layout: Layout) -> list[int] | None:
-    """The point axes to partition by; ``None`` if one alone leaves few clauses per value."""
-    points = np.flatnonzero(is_point)
-    most = len(lo) // layout.partition
-    distinct = {int(axis): len(np.unique(lo[:, axis])) for axis in points}
-    if any(count > most for count in distinct.values()):
-        return None
+def _access(lo: Array, is_point: Array, layout: Layout) -> list[int]:
+    """The point axes to partition by, the one with the most values first.
+
+    There are as many as it takes to make an event's partition small enough: further ones would
+    take memory and save nothing.
+    """
+    counts = {int(axis): _counts(lo[:, axis]) for axis in np.flatnonzero(is_point)}
     chosen: list[int] = []
-    for axis in sorted(distinct, key=lambda axis: (-distinct[axis], axis)):
-        trial = [*chosen, axis]
-        radix = lo[:, trial].max(axis=0).astype(np.int64) + 1
-        if float(np.prod(radix.astype(np.float64))) > 2.0**62:
-            continue
-        if len(np.unique(_mixed(lo[:, trial], radix))) <= most:
-            chosen = trial
+    size, places = float(len(lo)), 1.0
+    for axis in sorted(counts, key=lambda axis: (-len(counts[axis]), axis)):
+        places *= float(lo[:, axis].max()) + 1
+        if size <= layout.partition or places > _MOST_MIXED:
+            break
+        chosen.append(axis)
+        if len(chosen) == 1:
+            size = _met(counts[axis])
+        else:
+            radix = lo[:, chosen].max(axis=0).astype(np.int64) + 1
+            size = _met(_counts(_mixed(lo[:, chosen], radix)))
     return chosen
+
+
+def _rows_reached(members: Members, axes: Sequence[Axis]) -> float:
+    """How many of the clauses an event would test if they were rows, each by its best test."""
+    best = float(len(members.clauses))
+    for place, axis in enumerate(members.axes.tolist()):
+        lo, hi = members.lo[:, place], members.hi[:, place]
+        if members.is_point[place]:
+            best = min(best, _met(_counts(lo)))
+        lower, upper = axes[axis].lower_cuts() + 1, axes[axis].upper_cuts() + 1
+        best = min(best, float(np.minimum((lower - lo) / lower, (hi + 1) / upper).sum()))
+    return best
+
+
+def _counts(codes: Array) -> Array:
+    """How many clauses have each code that there is."""
+    if codes.max() < 8 * len(codes):  # sorting takes far longer, but no more than there are codes
+        counts = np.bincount(codes)
+        return counts[counts > 0]
+    return np.unique(codes, return_counts=True)[1]
+
+
+def _met(counts: Array) -> float:
+    """How many clauses share the value of an event that is drawn like the clauses."""
+    return float(np.square(counts, dtype=np.float64).sum() / counts.sum())

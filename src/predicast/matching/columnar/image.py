@@ -34,7 +34,7 @@ class SegmentArrays(NamedTuple):
     column_is_point: Array
     partition_first: Array
     lookup_first: Array
-    lookup: Array  # partition by mixed code, -1 for none; empty where it would be too sparse
+    lookup: Array  # first partition by code on the first access axis; empty if too sparse
     width: Array  # bytes of a code: 1, 2 or 4
     code_first: Array
     slot_first: Array
@@ -46,7 +46,7 @@ class SegmentArrays(NamedTuple):
     access_hi: Array
     block_first: Array
     # Blocks, partition after partition.
-    block_slot: Array  # first slot; a multiple of 64 follows the last clause
+    block_slot: Array  # first slot; how far they reach is drawn in blocks.py
     block_size: Array  # clauses
     zones: Array
     codes: Array

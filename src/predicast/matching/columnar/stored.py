@@ -38,7 +38,7 @@ from predicast.matching.columnar.words import Words
 from predicast.matching.matcher import Stored
 from predicast.model import Absent, Clause
 
-_REVISION: Final = 1  # of what the arrays mean; count up when files of before no longer fit
+_REVISION: Final = 2  # of what the arrays mean; count up when files of before no longer fit
 _FIELDS: Final = [f"{name} {dtype.str}" for name, dtype in DTYPES._asdict().items()]
 FORM: Final = f"columnar {_REVISION} {hashlib.sha256(' '.join(_FIELDS).encode()).hexdigest()[:8]}"
 

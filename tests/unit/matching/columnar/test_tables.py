@@ -19,7 +19,7 @@ from predicast.model.operand_columns import OperandColumns, grouped
 from predicast.model.outline import outlined
 from predicast.testing import strategies as some
 
-LAYOUTS = st.sampled_from([Layout(), Layout(block=2, family=1, partition=1)])
+LAYOUTS = st.sampled_from([Layout(), Layout(block=2, reached=0, family=0, partition=0)])
 POLICIES = st.sampled_from(["fails", "passes"])
 EVENTS = st.lists(some.events(), min_size=1, max_size=6)
 BOUNDS = [
