@@ -37,7 +37,7 @@ from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.blocks import Layout
 from predicast.matching.columnar.coded_tests import STRUCK, CodedTests
 from predicast.matching.columnar.from_alike import coded_alike
-from predicast.matching.columnar.merging import Merge, due, together
+from predicast.matching.columnar.merging import Merge, due, together, worth_merging
 from predicast.matching.columnar.recent import Recent
 from predicast.matching.columnar.runs import joined
 from predicast.matching.columnar.segment import EVERY, Segment
@@ -50,6 +50,12 @@ from predicast.model.outline import Stated, outlined
 _SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
 _MANY: Final = 3  # small segments that are not merged yet
 _PRESSING: Final = 6  # segments that may wait for a merge to be over
+
+# What it costs to ask one more segment, and to merge a clause; in microseconds or so.
+_ASK_ALONE: Final = 7.0
+_ASK_BATCH: Final = 50.0
+_ASK_EACH: Final = 0.3
+_MERGE_EACH: Final = 1.0
 
 
 class _State(NamedTuple):
@@ -97,6 +103,7 @@ class Columnar(Matcher):
         self._state = _State(Recent(absent))
         self._subscriptions = 0
         self._events = 0
+        self._spent = 0.0  # on asking one more segment, since the last merge was begun
 
     # Changes.
 
@@ -141,7 +148,9 @@ class Columnar(Matcher):
         left = np.array([key for key in keys if not recent.drop(key)], np.int64)
         for table in waiting if len(left) else ():
             # A subscription of several clauses may be in several tables, but then in no segment.
-            table.keys[np.isin(table.keys, left)] = STRUCK
+            gone = table.keys == left[0] if len(left) == 1 else np.isin(table.keys, left)
+            if gone.any():
+                table.keys[gone] = STRUCK
         is_worn = False
         for segment in reversed(segments):  # the latest are the likeliest to change again
             if not len(left):
@@ -250,11 +259,25 @@ class Columnar(Matcher):
         recent = self._state.recent
         if len(recent) and (recent.is_due(events, self.patience) or not can_tell):
             self._compile_recent()
-        _, waiting, _, merge, *_ = self._state
+        _, waiting, segments, merge, *_ = self._state
         if waiting:
             self._settle_waiting()
-        elif merge is not None and merge.is_over():
-            self._tidy()
+        elif merge is not None:
+            if merge.is_over():
+                self._tidy()
+        elif len(segments) > 1:
+            self._merge_if_worth_it(events)
+
+    def _merge_if_worth_it(self, events: int) -> None:
+        """Merge segments once asking all of them has cost as much as merging them would."""
+        state = self._state
+        self._spent += min(_ASK_ALONE * events, _ASK_BATCH + _ASK_EACH * events)
+        chosen = worth_merging(state.segments, self._spent / _MERGE_EACH)
+        if chosen:
+            self._spent = 0.0
+            count = state.merged + sum(segment.live() for segment in chosen)
+            merge = Merge(chosen, self.absent, self.layout)
+            self._state = state._replace(merge=merge, merged=count)
 
     def _compile_recent(self) -> None:
         """Make tables of what came one by one."""

@@ -3,7 +3,8 @@
 As in a log-structured merge tree, segments of similar size are merged, so that each is more than
 twice as large as all smaller ones together: there are O(log n) of them, and a clause is merged
 O(log n) times. Sizes are those of what is live, and a segment that is mostly struck out is due as
-well: what is held stays bounded by what is live.
+well: what is held stays bounded by what is live. Where nothing changes any more, segments of any
+size are merged once asking all of them has cost as much as that (``worth_merging``).
 """
 
 from __future__ import annotations
@@ -40,6 +41,22 @@ def due(segments: Sequence[Segment], small: int, room: int) -> list[Segment]:
         similar = []
     worn = [each for each in segments if each.is_worn() and each.struck > room]
     return similar + [each for each in worn if each not in similar]
+
+
+def worth_merging(segments: Sequence[Segment], affordable: float) -> list[Segment]:
+    """The smallest segments, as many as it has cost more not to have merged.
+
+    ``affordable`` is how many clauses could have been merged for what it has cost to ask one more
+    segment; to ask several more has cost several times as much.
+    """
+    by_size = sorted(segments, key=Segment.live)
+    clauses = 0
+    chosen = 0
+    for count, segment in enumerate(by_size, 1):
+        clauses += segment.live()
+        if count > 1 and clauses <= affordable * (count - 1):
+            chosen = count
+    return by_size[:chosen]
 
 
 class Merge:

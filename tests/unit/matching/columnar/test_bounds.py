@@ -145,3 +145,20 @@ def test_a_batch_is_asked_of_recents_in_pieces(monkeypatch: pytest.MonkeyPatch) 
     found = [sorted(keys) for keys in matcher.match_batch(events)]
     assert found == [sorted(keys) for keys in oracle.match_batch(events)]
     assert matcher.statistics()["recent"] == 6
+
+
+def test_segments_are_merged_once_asking_them_all_has_cost_as_much() -> None:
+    matcher = loaded(Tight, 600)
+    matcher.apply(delta(added={key: above(key) for key in range(600, 640)}), unasked)
+    matcher.stored()  # makes a segment of what waits, which is no match for the first
+    assert matcher.statistics()["segments"] == 2
+    event = Event({"x": 100})
+    asked = 0
+    while matcher._state.merge is None:
+        assert len(matcher.match(event)) == 100
+        asked += 1
+        assert asked < 1_000
+    assert asked > 10  # not at once: whoever changes it all the time would merge all the time
+    matcher._state.merge.wait()
+    assert len(matcher.match(event)) == 100
+    assert matcher.statistics()["segments"] == 1
