@@ -21,6 +21,7 @@ DOCS = SOURCE.parent.parent / "docs"
 PARTS: dict[str, tuple[str, str]] = {
     "errors.py": ("the whole error tree", ""),
     "bounded_cache.py": ("what all caches are: bounded by bytes", ""),
+    "arrays/": ("what NumPy lacks: groups that stand side by side, a type", ""),
     "model/": (
         "values, events, constraints, subscriptions; outlines and columns of operands",
         "errors bounded_cache",
@@ -39,11 +40,11 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "matching/": (
         "the `Matcher` interface, the registry, batches of events; a folder per algorithm",
-        "errors bounded_cache model arrow covering",
+        "errors arrays bounded_cache model arrow covering",
     ),
     "engine/": (
         "`Engine` and its parts: store, ids, statements, windows, changes, snapshots",
-        "errors bounded_cache model arrow language covering matching",
+        "errors arrays bounded_cache model arrow language covering matching",
     ),
     "testing/": (
         "strategies and the conformance suite, for people who add a matcher",

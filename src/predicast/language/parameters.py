@@ -87,7 +87,6 @@ class Parametric:
         tests = [each for each in _tests(node) if each.literals[:1] in stated or is_open(each)]
         self._layout = layout = Layout(text, tests)
         self.names = layout.names
-        self.numeric = frozenset(n for n, kinds in layout.kinds.items() if Kind.NUMBER in kinds)
         positions = [
             position
             for clause in self._clauses

@@ -24,12 +24,12 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from predicast.arrays import Array
 from predicast.engine.ids import HeldIds
 from predicast.engine.owners import Owners
 from predicast.engine.snapshot.groups import Group, read_group, write_group
 from predicast.engine.snapshot.layout import (
     UNSIGNED,
-    Array,
     ArraysIn,
     ArraysOut,
     Bytes,

@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from predicast.arrays import Array
 from predicast.engine.snapshot.layout import (
     INTEGERS,
     UNSIGNED,
-    Array,
     ArraysIn,
     ArraysOut,
     ascends,

@@ -35,15 +35,15 @@ import os
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from predicast.arrays import Array
 from predicast.errors import DamagedSnapshotError, SnapshotVersionError
 
-Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
 VERSION: Final = 3

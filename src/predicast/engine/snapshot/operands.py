@@ -14,7 +14,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from predicast.engine.snapshot.layout import Array, damaged
+from predicast.arrays import Array
+from predicast.engine.snapshot.layout import damaged
 from predicast.engine.snapshot.texts import narrow, objects
 from predicast.errors import PredicastError
 from predicast.language.json_form import constraint_from_document, constraint_to_document

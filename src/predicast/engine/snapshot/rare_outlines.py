@@ -24,7 +24,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from predicast.engine.snapshot.layout import UNSIGNED, Array, ArraysIn, ArraysOut, ascends, damaged
+from predicast.arrays import Array, offsets
+from predicast.engine.snapshot.layout import UNSIGNED, ArraysIn, ArraysOut, ascends, damaged
 from predicast.engine.snapshot.operands import (
     SlotEntry,
     as_words,
@@ -116,7 +117,7 @@ def _write_operands(
 def _places(slots: Sequence[Slot], codes: Array) -> tuple[Array, Array]:
     """For each operand of constraints with these slots: the number of its type, and its slot."""
     counts = np.array([len(slot.operands) for slot in slots], np.int64)
-    first = np.concatenate([[0], np.cumsum(counts)])
+    first = offsets(counts)
     types = np.array([_NUMBERS[each] for slot in slots for each in slot.operands], np.int8)
     slot_of = np.repeat(codes.astype(np.int64), counts[codes])
     before = np.cumsum(counts[codes]) - counts[codes]

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import msgspec
 
-from predicast.engine.snapshot.layout import Array, ArraysIn, ArraysOut, ascends, damaged
+from predicast.arrays import Array
+from predicast.engine.snapshot.layout import ArraysIn, ArraysOut, ascends, damaged
 from predicast.engine.snapshot.texts import Texts, read_texts, write_texts
 from predicast.engine.sources import Sources
 

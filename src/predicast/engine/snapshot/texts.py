@@ -12,7 +12,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from predicast.engine.snapshot.layout import Array, ArraysIn, ArraysOut, damaged
+from predicast.arrays import Array
+from predicast.engine.snapshot.layout import ArraysIn, ArraysOut, damaged
 
 _PIECE = 1 << 16  # strings that are turned into Arrow without letting other threads run
 

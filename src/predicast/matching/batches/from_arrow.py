@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from predicast.arrays import offsets
 from predicast.arrow import (
     Read,
     booleans,
@@ -183,7 +184,7 @@ def _strings(name: str, pieces: list[Piece]) -> Strings:
         every = pa.concat_arrays([each.cast(pa.large_string()) for _, each in coded])
         numbered = every.dictionary_encode()
         position, words = numbered.indices.to_numpy(), numbered.dictionary
-        starts = np.cumsum([0, *(len(each) for _, each in coded)])
+        starts = offsets([len(each) for _, each in coded])
         codes = [position[start:][each] for start, each in zip(starts[:-1], codes, strict=True)]
     all_codes, rows = _one(codes), _rows(pieces)
     all_codes, words = _occurring(all_codes, words)

@@ -40,16 +40,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from predicast.arrays import Array, offsets, offsets_of
 from predicast.matching.columnar import _build_kernels
 from predicast.matching.columnar._simd import LANES
 from predicast.matching.columnar.axes import Axis
 from predicast.matching.columnar.coded_tests import CodedTests
 from predicast.matching.columnar.image import DTYPES
-from predicast.matching.columnar.ranges import firsts, firsts_of
-
-Array = npt.NDArray[Any]
 
 _LOOKUP_ROOM: Final = 1 << 10  # places of a table by codes that are always worth it
 _MOST_MIXED: Final = 2.0**62  # what the mixed codes of all access axes must stay below
@@ -155,9 +152,9 @@ class _Families:
             for name, values in self._gathered.items()
         }
         arrays["width"] = np.array(self._width, np.uint8)
-        arrays["partition_first"] = firsts(self._partitions)
-        arrays["block_first"] = firsts(np.concatenate([np.zeros(0, np.int64), *self._blocks]))
-        arrays["block_slot"] = firsts(np.concatenate([np.zeros(0, np.int64), *self._slots]))
+        arrays["partition_first"] = offsets(self._partitions)
+        arrays["block_first"] = offsets(np.concatenate([np.zeros(0, np.int64), *self._blocks]))
+        arrays["block_slot"] = offsets(np.concatenate([np.zeros(0, np.int64), *self._slots]))
         for first, name in (
             ("access_first", "access_axis"),
             ("column_first", "column_axis"),
@@ -167,7 +164,7 @@ class _Families:
             ("zone_first", "zones"),
             ("access_span_first", "access_lo"),
         ):
-            arrays[first] = firsts(self._counts[name])
+            arrays[first] = offsets(self._counts[name])
         return arrays
 
 
@@ -202,7 +199,7 @@ def _families(table: CodedTests, layout: Layout) -> Iterator[Members]:
     if not len(table.clause):
         return
     plain = table.is_plain()
-    first = firsts_of(table.clause, len(table))
+    first = offsets_of(table.clause, len(table))
     tested = np.bincount(table.axis, minlength=len(table.axes)) / len(table)
     for alike in _alike(table, first):
         clauses = alike[plain[alike]]

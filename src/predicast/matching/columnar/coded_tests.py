@@ -16,16 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from predicast.arrays import Array, expand, offsets, offsets_of
 from predicast.matching.columnar.axes import Axis
-from predicast.matching.columnar.ranges import entries, firsts, firsts_of
 from predicast.model import Constraint
-
-Array = npt.NDArray[Any]
 
 # How many clauses take as long to merge as one of these does.
 _AXIS: Final = 8
@@ -78,15 +75,15 @@ class CodedTests:
             return self
         number = np.zeros(len(self), np.int32)
         number[clauses] = np.arange(len(clauses))
-        tests = entries(firsts_of(self.clause, len(self)), clauses)
-        spans = entries(self.span_first, tests)
-        others = entries(firsts_of(self.other_clause, len(self)), clauses)
+        tests = expand(offsets_of(self.clause, len(self)), clauses)
+        spans = expand(self.span_first, tests)
+        others = expand(offsets_of(self.other_clause, len(self)), clauses)
         return CodedTests(
             self.keys[clauses],
             self.axes,
             number[self.clause[tests]],
             self.axis[tests],
-            firsts(np.diff(self.span_first)[tests]),
+            offsets(np.diff(self.span_first)[tests]),
             self.lo[spans],
             self.hi[spans],
             self.is_point[tests],
@@ -103,8 +100,8 @@ def weight(clauses: int, axes: Sequence[Axis], others: Sequence[Other]) -> int:
 
 def stacked(tables: Sequence[CodedTests]) -> CodedTests:
     """One table of the clauses of several that have the same axes and others."""
-    clauses = firsts([len(table) for table in tables])
-    spans = firsts([len(table.lo) for table in tables])
+    clauses = offsets([len(table) for table in tables])
+    spans = offsets([len(table.lo) for table in tables])
 
     def joined(name: str, shifts: Array | None = None) -> Array:
         parts = [getattr(table, name) for table in tables]

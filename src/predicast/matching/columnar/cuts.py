@@ -30,8 +30,8 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from predicast.arrays import offsets
 from predicast.matching.columnar._code_kernels import code_by_search, code_by_table
-from predicast.matching.columnar.ranges import firsts
 from predicast.matching.columnar.words import Words
 from predicast.model.values import INT_MAX, INT_MIN
 
@@ -210,7 +210,7 @@ def ranked_apart(
     """
     counts = np.bincount(axis, minlength=axes)
     by_axis = np.argsort(axis, kind="stable")
-    first = firsts(counts)
+    first = offsets(counts)
     position = np.empty(len(axis), np.int32)
     alone: dict[int, NumberCuts] = {}
     for each in np.flatnonzero(counts > _ALONE).tolist():
@@ -222,7 +222,7 @@ def ranked_apart(
     is_new = np.ones(len(order), bool)
     is_new[1:] = (a[1:] != a[:-1]) | (w[1:] != w[:-1]) | (r[1:] != r[:-1]) | (s[1:] != s[:-1])
     a, w, r, s = a[is_new], w[is_new], r[is_new], s[is_new]
-    begin = firsts(np.bincount(a, minlength=axes))
+    begin = offsets(np.bincount(a, minlength=axes))
     position[order] = np.cumsum(is_new) - 1 - begin[axis[order]]
     cuts = [
         alone[each] if each in alone else NumberCuts(w[b:e], r[b:e], s[b:e])

@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from predicast.arrays import Array, offsets
 from predicast.matching.columnar.axes import SCALES, Axis, AxisName, Scale
 from predicast.matching.columnar.clause_tests import compiled_tests
-from predicast.matching.columnar.coded_tests import Array, CodedTests
+from predicast.matching.columnar.coded_tests import CodedTests
 from predicast.matching.columnar.cuts import (
     EXACT,
     NumberCuts,
@@ -27,7 +28,6 @@ from predicast.matching.columnar.cuts import (
     spread,
 )
 from predicast.matching.columnar.from_clauses import coded
-from predicast.matching.columnar.ranges import firsts
 from predicast.model import Absent, Kind, Operator
 from predicast.model.domain import after_prefix
 from predicast.model.operand_columns import OperandColumns
@@ -266,7 +266,7 @@ def _texts(name: AxisName, operator: Operator, column: Array) -> Column:
 def _sets(attribute: str, column: Array) -> Column:
     """IN over strings or integers: each member a span."""
     members = list(chain.from_iterable(column))
-    first = np.cumsum([0, *map(len, column)], dtype=np.int64)
+    first = offsets([*map(len, column)])
     types = {type(member) for member in members}
     if types == {str}:
         texts = _texts(AxisName(attribute, Scale.STRING), Operator.EQ, _objects(members))
@@ -305,7 +305,7 @@ def _column(group: _Group, rows: Array) -> Column:
     if group.first is None:
         return group._replace(lo=group.lo[rows], hi=group.hi[rows])
     sizes = np.diff(group.first)[rows]
-    first = np.concatenate([[0], np.cumsum(sizes)])
+    first = offsets(sizes)
     place = np.repeat(group.first[:-1][rows] - first[:-1], sizes) + np.arange(first[-1])
     return group._replace(first=first, lo=group.lo[place], hi=group.hi[place])
 
@@ -327,7 +327,7 @@ def _table(keys: Array, columns: list[Column]) -> CodedTests:
         clauses = every if column.clauses is None else column.clauses
         sizes[clauses, place] = 1 if column.first is None else np.diff(column.first)
     clause, axis = np.nonzero(sizes)
-    first = firsts(sizes.ravel())
+    first = offsets(sizes.ravel())
     lo, hi = np.empty(first[-1], np.int32), np.empty(first[-1], np.int32)
     starts = first[:-1].reshape(n, width)
     for place, column in enumerate(columns):

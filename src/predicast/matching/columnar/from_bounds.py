@@ -19,9 +19,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from predicast.arrays import Array, places_of_each
 from predicast.matching.columnar.axes import Axis, AxisName, Scale
 from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
-from predicast.matching.columnar.coded_tests import Array, CodedTests
+from predicast.matching.columnar.coded_tests import CodedTests
 from predicast.matching.columnar.cuts import (
     EXACT,
     TextCuts,
@@ -30,7 +31,6 @@ from predicast.matching.columnar.cuts import (
     ranked_apart,
 )
 from predicast.matching.columnar.from_clauses import coded
-from predicast.matching.columnar.ranges import places_of_each
 from predicast.model import Absent, Clause, Constraint, Kind, Operator, Subscription
 
 _EQ, _LT, _LE, _GT, _GE = range(5)

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from predicast.arrays import Array, offsets, places_of_each
 from predicast.matching.columnar.axes import TEXTUAL, Axis, AxisName
 from predicast.matching.columnar.clause_tests import ClauseTests
-from predicast.matching.columnar.coded_tests import Array, CodedTests, Other
+from predicast.matching.columnar.coded_tests import CodedTests, Other
 from predicast.matching.columnar.cuts import NumberCuts, TextCuts, split_all, spread
-from predicast.matching.columnar.ranges import places_of_each
 from predicast.model.spans import Span
 
 _Cut = tuple[Any, int] | None  # a value and a side; None is unbounded
@@ -46,7 +46,7 @@ def coded(keys: Sequence[int], clauses: Sequence[ClauseTests]) -> CodedTests:
         axes,
         np.repeat(np.arange(len(clauses), dtype=np.int32), [len(each) for each in tests]),
         axis,
-        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        offsets(sizes),
         lo,
         hi,
         np.array([all(map(_is_point, test.spans)) for test in flat], bool),

@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from predicast.arrays import Array, expand, offsets, offsets_of
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Strings
-from predicast.matching.columnar.coded_tests import Array, Other
+from predicast.matching.columnar.coded_tests import Other
 from predicast.matching.columnar.pattern_index import PatternIndex
-from predicast.matching.columnar.ranges import entries, firsts, firsts_of
 from predicast.model import Absent, Clause, Event, Operator
 
 _PATTERNS: Final = frozenset({Operator.CONTAINS, Operator.LIKE, Operator.MATCHES})
@@ -74,7 +74,7 @@ class OtherTests:
                     first, found = here.patterns.hits(part.words)
                     counts = np.diff(first)[part.values]
                     events.append(np.repeat(rows, counts))
-                    tests.append(here.numbers[found[entries(first, part.values)]])
+                    tests.append(here.numbers[found[expand(first, part.values)]])
             if self._absent == "passes":
                 lacking = np.flatnonzero(lacks)
                 events.append(np.repeat(lacking, len(here.straight)))
@@ -85,7 +85,7 @@ class OtherTests:
             tests.append(np.full(len(held), number, np.int32))
         event, test = np.concatenate(events), np.concatenate(tests)
         order = np.lexsort((test, event))
-        return Hits(firsts_of(event[order], len(columns)), test[order].astype(np.int32))
+        return Hits(offsets_of(event[order], len(columns)), test[order].astype(np.int32))
 
     def of_event(self, event: Event) -> Hits:
         """What is marked for one event."""
@@ -99,4 +99,4 @@ class OtherTests:
         for number, other in self._rest:
             if Clause(other.constraints).matches(event, self._absent):
                 found.append(number)
-        return Hits(firsts([len(found)]), np.array(sorted(found), np.int32))
+        return Hits(offsets([len(found)]), np.array(sorted(found), np.int32))

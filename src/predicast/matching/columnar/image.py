@@ -12,12 +12,12 @@ written to (when a clause is struck out), so a mapped file's pages stay shared b
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from predicast.arrays import Array
 
 _ALIGNMENT: Final = 64
 

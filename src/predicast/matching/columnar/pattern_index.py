@@ -44,8 +44,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from predicast.arrays import Array
 from predicast.matching.columnar import _pattern_kernels
 from predicast.matching.columnar._pattern_kernels import ASK, SURE
 from predicast.matching.columnar.regex_sets import RegexSets
@@ -54,7 +54,6 @@ from predicast.model.constraint import Constraint
 from predicast.model.operators import Operator
 from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
 
-Array = npt.NDArray[Any]
 Pairs = tuple[Array, Array]  # words and tests
 Choice = tuple[bytes, ...]
 

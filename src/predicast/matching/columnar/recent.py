@@ -28,13 +28,14 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from predicast.arrays import Array
 from predicast.bounded_cache import remembered
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Floats, Integers, Intervals
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import _recent_kernels
 from predicast.matching.columnar._recent_kernels import LACKING, NUMBER, OTHER
-from predicast.matching.columnar.coded_tests import STRUCK, Array, CodedTests
+from predicast.matching.columnar.coded_tests import STRUCK, CodedTests
 from predicast.matching.columnar.cuts import EXACT
 from predicast.matching.columnar.from_alike import coded_alike
 from predicast.matching.columnar.from_bounds import coded_subscriptions

@@ -26,27 +26,27 @@ from typing import Final
 
 import numpy as np
 
-from predicast.matching.columnar.coded_tests import Array, CodedTests
-from predicast.matching.columnar.ranges import entries, firsts, firsts_of
+from predicast.arrays import Array, expand, offsets, offsets_of
+from predicast.matching.columnar.coded_tests import CodedTests
 
 _PATTERN: Final = 1e-3  # the part of all events that a pattern is taken to hold for
 
 
 def row_arrays(table: CodedTests, clauses: Array) -> dict[str, Array]:
     """The arrays of some clauses of a table as rows."""
-    tests = entries(firsts_of(table.clause, len(table)), clauses)
-    spans = entries(table.span_first, tests)
-    others = entries(firsts_of(table.other_clause, len(table)), clauses)
+    tests = expand(offsets_of(table.clause, len(table)), clauses)
+    spans = expand(table.span_first, tests)
+    others = expand(offsets_of(table.other_clause, len(table)), clauses)
     number = np.zeros(len(table), np.int32)
     number[clauses] = np.arange(len(clauses))
     arrays = {
-        "row_test_first": firsts_of(number[table.clause[tests]], len(clauses)),
+        "row_test_first": offsets_of(number[table.clause[tests]], len(clauses)),
         "test_axis": table.axis[tests],
-        "test_span_first": firsts(np.diff(table.span_first)[tests]),
+        "test_span_first": offsets(np.diff(table.span_first)[tests]),
         "span_lo": table.lo[spans],
         "span_hi": table.hi[spans],
         "test_is_point": table.is_point[tests],
-        "row_other_first": firsts_of(number[table.other_clause[others]], len(clauses)),
+        "row_other_first": offsets_of(number[table.other_clause[others]], len(clauses)),
         "row_other": table.other[others],
         "other_inverted": np.array([other.inverted for other in table.others], np.uint8),
         "row_keys": table.keys[clauses],
@@ -109,7 +109,7 @@ def _access(table: CodedTests, arrays: dict[str, Array]) -> dict[str, Array]:
 def _points(choice: _Choice, arrays: dict[str, Array], axes: Array) -> dict[str, Array]:
     rows, tests = choice.taken(_POINT)
     first = arrays["test_span_first"]
-    spans = entries(first, tests)
+    spans = expand(first, tests)
     row = np.repeat(rows, first[tests + 1] - first[tests])
     axis = np.repeat(arrays["test_axis"][tests], first[tests + 1] - first[tests])
     lo, hi = arrays["span_lo"][spans], arrays["span_hi"][spans]
@@ -139,4 +139,4 @@ def _patterns(choice: _Choice, arrays: dict[str, Array], others: int) -> dict[st
     rows, places = choice.taken(_PATTERNED)
     other = arrays["row_other"][places]
     order = np.argsort(other, kind="stable")
-    return {"pattern_first": firsts_of(other[order], others), "pattern_row": rows[order]}
+    return {"pattern_first": offsets_of(other[order], others), "pattern_row": rows[order]}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from predicast.matching.columnar.coded_tests import Array
+from predicast.arrays import Array, offsets
 
 
 class Runs(NamedTuple):
@@ -33,7 +33,7 @@ def joined(pieces: Sequence[Runs]) -> Runs:
         return pieces[0]
     if not pieces:
         return Runs(np.zeros(0, np.int32), np.zeros((0, 3), np.int64))
-    first = np.cumsum([0, *(len(piece.keys) for piece in pieces)])
+    first = offsets([len(piece.keys) for piece in pieces])
     runs = [piece.runs.copy() for piece in pieces]
     for each, start in zip(runs, first, strict=False):
         each[:, 1:] += start

@@ -7,11 +7,12 @@ its key below 0, and whoever gathers matches drops those.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from predicast.arrays import Array
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.axes import Axis
@@ -23,8 +24,6 @@ from predicast.matching.columnar.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.rows import row_arrays
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event
-
-Array = npt.NDArray[Any]
 
 _MOST_CODES: Final = 1 << 22  # of events on axes, made at a time
 EVERY: Final = np.iinfo(np.int64).max  # more than any number of matches

@@ -28,9 +28,10 @@ from typing import Final
 import msgspec
 import numpy as np
 
+from predicast.arrays import Array, offsets
 from predicast.errors import DamagedSnapshotError
 from predicast.matching.columnar.axes import TEXTUAL, Axis, AxisName, Scale
-from predicast.matching.columnar.coded_tests import Array, Other
+from predicast.matching.columnar.coded_tests import Other
 from predicast.matching.columnar.cuts import NumberCuts, TextCuts
 from predicast.matching.columnar.image import DTYPES, Image, SegmentArrays
 from predicast.matching.columnar.segment import Segment
@@ -110,7 +111,7 @@ def _write_cuts(cuts: NumberCuts | TextCuts | None, arrays: list[tuple[Array, ..
         made = [cuts.words.first, cuts.words.raw]
     else:
         encoded = [word.encode() for word in cuts.words]
-        first = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+        first = offsets([*map(len, encoded)])
         made = [first, np.frombuffer(b"".join(encoded), np.uint8)]
     arrays += [(each,) for each in made]
     return list(range(len(arrays) - len(made), len(arrays)))

@@ -15,10 +15,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from predicast.arrays import Array, offsets
 from predicast.matching.columnar.axes import TEXTUAL, Axis, AxisName
-from predicast.matching.columnar.coded_tests import Array, CodedTests, Other, stacked
+from predicast.matching.columnar.coded_tests import CodedTests, Other, stacked
 from predicast.matching.columnar.cuts import NumberCuts, TextCuts, ranked_apart
-from predicast.matching.columnar.ranges import firsts
 
 _Cuts = NumberCuts | TextCuts | None
 
@@ -62,7 +62,7 @@ class _Ends:
 
     def __init__(self, cuts: Sequence[_Cuts], axis: Array, position: Array) -> None:
         self.cuts = cuts
-        self.first = firsts([0 if each is None else len(each) for each in cuts])
+        self.first = offsets([0 if each is None else len(each) for each in cuts])
         self.is_bounded = position >= 0
         self._place = (self.first[axis] + position)[self.is_bounded]
         self.used = np.zeros(self.first[-1], bool)

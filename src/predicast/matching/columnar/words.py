@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, overload
+from typing import overload
 
-import numpy.typing as npt
-
-Array = npt.NDArray[Any]
+from predicast.arrays import Array
 
 
 class Words(Sequence[str]):
