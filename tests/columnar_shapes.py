@@ -12,18 +12,18 @@ class InRows(Columnar):
     """Every subscription is compiled before the next event."""
 
     name = "columnar-rows"
-    patience = 0
+    compile_threshold = 0
 
 
 class InBlocks(InRows):
     """Blocks of two clauses, for whatever fits into blocks at all.
 
-    Segments are merged all the time, beside the matching.
+    Segments are merged all the time, in a background thread.
     """
 
     name = "columnar-blocks"
     small = 0
-    few = 0
+    bulk_minimum = 0
     layout = Layout(block=2, reached=0, family=0, partition=0)
 
 

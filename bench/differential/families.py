@@ -27,8 +27,10 @@ LARGE_EVERY: Final = 4  # rounds, the last of these many is large
 
 _TUNINGS: Final = (
     Tuning(),
-    Tuning(patience=0.0),
-    Tuning(patience=0.0, small=0, layout=Layout(block=2, reached=0, family=0, partition=0)),
+    Tuning(compile_threshold=0.0),
+    Tuning(
+        compile_threshold=0.0, small=0, layout=Layout(block=2, reached=0, family=0, partition=0)
+    ),
     Tuning(small=50, layout=Layout(block=16, reached=4, family=8, partition=4)),
 )
 

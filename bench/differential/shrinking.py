@@ -50,7 +50,7 @@ def shrink(
         concerned = frozenset((*difference.missing[:3], *difference.extra[:3]))
         return Shrunk(_only(steps, concerned), difference, contender, is_reproduced=False)
     # Where all is compiled at once, it does not matter how often events were asked before.
-    eager = replace(contender, tuning=replace(contender.tuning, patience=0.0))
+    eager = replace(contender, tuning=replace(contender.tuning, compile_threshold=0.0))
     if replayed(steps, eager, absent) is not None:
         contender = eager
 

@@ -59,7 +59,7 @@ class Scale:
 class Tuning:
     """What the columnar matcher sets for all engines, set for one; nothing leaves it as it is."""
 
-    patience: float | None = None
+    compile_threshold: float | None = None
     small: int | None = None
     layout: Layout | None = None
 

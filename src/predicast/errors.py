@@ -30,17 +30,18 @@
     │   ├── DuplicateIdError           id
     │   ├── UnknownIdError             id, suggestion (also a KeyError)
     │   ├── UnknownMatcherError        name, suggestion
-    │   ├── UnsupportedByMatcherError  matcher, constraint
-    │   └── UnsupportedTableError      type
+    │   └── UnsupportedByMatcherError  matcher, constraint
+    ├── InvalidOptionError             option (also a ValueError)
+    ├── TableError
+    │   ├── UnsupportedTableError      type (also a TypeError)
+    │   ├── UnknownColumnError         column, suggestion
+    │   ├── ColumnClashError           column
+    │   └── UnsupportedColumnError     column, type
     ├── SnapshotError                  path
     │   ├── DamagedSnapshotError
     │   ├── SnapshotNotSavedError      errno (also an OSError)
     │   └── SnapshotVersionError       version
     ├── PipelineError
-    │   ├── InvalidOptionError         option
-    │   ├── UnknownColumnError         column, suggestion
-    │   ├── ColumnClashError           column
-    │   ├── UnsupportedColumnError     column, type
     │   ├── InvalidSubscriptionsError  invalid
     │   ├── JavaNotFoundError
     │   └── WorkerPythonError          (also an ImportError)
@@ -92,6 +93,7 @@ __all__ = [
     "SnapshotError",
     "SnapshotNotSavedError",
     "SnapshotVersionError",
+    "TableError",
     "TextTooLongError",
     "TooManyClausesError",
     "UnknownColumnError",
@@ -331,9 +333,39 @@ class UnsupportedByMatcherError(EngineError, ValueError):
     constraint: str | None
 
 
-class UnsupportedTableError(EngineError, TypeError):
+class InvalidOptionError(PredicastError, ValueError):
+    """An option whose value is not one of those it takes, or does not go with another option."""
+
+    option: str | None
+
+
+class TableError(PredicastError):
+    """A table, or a column of one, that cannot be used as it is."""
+
+
+class UnsupportedTableError(TableError, TypeError):
     """An argument that is no table, or one that Arrow cannot read."""
 
+    type: str | None
+
+
+class UnknownColumnError(TableError, ValueError):
+    """A name that no column has."""
+
+    column: str | None
+    suggestion: str | None
+
+
+class ColumnClashError(TableError, ValueError):
+    """A name that two columns have, or that an added column would have too."""
+
+    column: str | None
+
+
+class UnsupportedColumnError(TableError, ValueError):
+    """A column whose type has no counterpart among the model's values."""
+
+    column: str | None
     type: str | None
 
 
@@ -361,32 +393,6 @@ class SnapshotVersionError(SnapshotError):
 
 class PipelineError(PredicastError):
     """A request that the Spark pipeline refuses."""
-
-
-class InvalidOptionError(PipelineError, ValueError):
-    """An option whose value is not one of those it takes, or does not go with another option."""
-
-    option: str | None
-
-
-class UnknownColumnError(PipelineError, ValueError):
-    """A name that the DataFrame does not have."""
-
-    column: str | None
-    suggestion: str | None
-
-
-class ColumnClashError(PipelineError, ValueError):
-    """A name that two columns have, or that an added column would have too."""
-
-    column: str | None
-
-
-class UnsupportedColumnError(PipelineError, ValueError):
-    """A column whose type has no counterpart among the model's values."""
-
-    column: str | None
-    type: str | None
 
 
 class InvalidSubscriptionsError(PipelineError, ValueError):

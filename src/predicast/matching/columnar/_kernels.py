@@ -110,9 +110,9 @@ def match_events(
 def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, largest: int) -> Any:
     """All matches as (event, key) pairs, ascending by event.
 
-    Runs are (event, first, end). Keys below 0 are struck out. At most ``limit`` per event are
-    kept; with ``largest`` at 0 or above (the largest key), each key at most once per event.
-    Where none of that can matter (``is_plain``), keys are copied as they stand.
+    Runs are (event, first, end). Keys below 0 are deleted. At most ``limit`` per event are kept;
+    with ``largest`` at 0 or above (the largest key), each key at most once per event. Where
+    none of that can matter (``is_plain``), keys are copied as they stand.
     """
     starts = np.zeros(events + 1, np.int64)
     room = 0
@@ -155,14 +155,14 @@ def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, larges
 
 
 @brief_kernel
-def strike(keys: Any, by_key: Any, struck: Any, found: Any) -> int:
+def mark_deleted(keys: Any, by_key: Any, deleted: Any, found: Any) -> int:
     """Strike out all clauses of some keys; mark those there were, and say how many clauses.
 
-    A struck key is its complement: below 0, and still in its place in the order.
+    A deleted key is its complement: below 0, and still in its place in the order.
     """
     clauses = 0
-    for place in range(len(struck)):
-        wanted = struck[place]
+    for place in range(len(deleted)):
+        wanted = deleted[place]
         low, high = 0, len(by_key)
         while low < high:
             middle = (low + high) // 2

@@ -27,7 +27,7 @@ from predicast.model import Constraint
 # How many clauses take as long to merge as one of these does.
 _AXIS: Final = 8
 _OTHER: Final = 16
-STRUCK: Final = -1  # the key of a clause that nobody asks for any more
+DELETED: Final = -1  # the key of a clause that nobody asks for any more
 
 
 class Other(NamedTuple):
@@ -69,7 +69,7 @@ class CodedTests:
         return plain
 
     def live(self) -> CodedTests:
-        """The same without the clauses that are struck out."""
+        """The same without the clauses that are marked as deleted."""
         clauses = np.flatnonzero(self.keys >= 0)
         if len(clauses) == len(self):
             return self

@@ -6,7 +6,7 @@
     directory   [ begin, end,    begin, end,   ...              ]   int64, in the fields' order
 
 An image is built in memory or mapped from a file; what reads it cannot tell. Only keys are ever
-written to (when a clause is struck out), so a mapped file's pages stay shared but for those.
+written to (when a clause is marked as deleted), so a mapped file's pages stay shared but for those.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class SegmentArrays(NamedTuple):
     pattern_row: Array
     other_inverted: Array
     anyway: Array
-    # The keys of all slots, then of all rows; a struck key is its complement.
+    # The keys of all slots, then of all rows; a deleted key is its complement.
     keys: Array
     by_key: Array  # places in keys, ascending by key
 

@@ -8,16 +8,16 @@ through their most selective test (``rows.py``), and the loops over them are com
 
 Segments do not change. What was subscribed since the last one waits as it is (``recent.py``), so
 that a change is visible to the very next event; when asking has cost about as much as compiling
-would, or compiling is about to take long, it is compiled. What was unsubscribed is struck out where
-it stands, and a segment of which nothing is left is gone at once. Segments of similar size, and
-those that are mostly struck out, are merged beside the matching (``merging.py``), as in a
+would, or compiling is about to take long, it is compiled. What was unsubscribed is marked as
+deleted where it stands, and a segment of which nothing is left is gone at once. Segments of similar
+size, and those that are mostly deleted, are merged in a background thread (``merging.py``), as in a
 log-structured merge tree, so that there are few of them and each clause is merged O(log n) times.
 
 All that is held is one immutable record. Matching never changes any part of it: what it compiles or
 merges makes another record, which takes the place of the old one in a single assignment. So a match
 may be interrupted anywhere, by a signal or for lack of memory, and nothing is lost or seen twice.
 
-Invariants, whether or not anybody matches: no segment is without a live clause; struck clauses
+Invariants, whether or not anybody matches: no segment is without a live clause; deleted clauses
 are at most about three times as many as live ones, and ``small``; there are O(log n) segments.
 
 Cost: a batch pays per segment for coding its events (a lookup per event and axis), then for the
@@ -35,7 +35,7 @@ import numpy as np
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar import _kernels
 from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.coded_tests import STRUCK, CodedTests
+from predicast.matching.columnar.coded_tests import DELETED, CodedTests
 from predicast.matching.columnar.from_alike import coded_alike
 from predicast.matching.columnar.merging import Merge, due, together, worth_merging
 from predicast.matching.columnar.recent import Recent
@@ -69,7 +69,7 @@ class _State(NamedTuple):
     merged: int = 0
 
     def live(self) -> int:
-        """The clauses in segments that are not struck out."""
+        """The clauses in segments that are not deleted."""
         return sum(segment.live() for segment in self.segments)
 
     def idle(self) -> tuple[Segment, ...]:
@@ -95,8 +95,8 @@ class Columnar(Matcher):
     survives_interrupted_matches: ClassVar[bool] = True
     layout: ClassVar[Layout] = Layout()
     small: ClassVar[int] = _SMALL
-    few: ClassVar[int] = 512  # subscriptions at a time that are not compiled at once
-    patience: ClassVar[float] = 1.0  # at 0 all is compiled before the next event
+    bulk_minimum: ClassVar[int] = 512  # subscriptions at a time that are not compiled at once
+    compile_threshold: ClassVar[float] = 1.0  # at 0 all is compiled before the next event
 
     def __init__(self, *, absent: Absent = "fails") -> None:
         super().__init__(absent=absent)
@@ -125,7 +125,7 @@ class Columnar(Matcher):
 
     def _add_group(self, group: Group) -> None:
         keys, operands = group
-        if len(keys) <= self.few:
+        if len(keys) <= self.bulk_minimum:
             for row, key in enumerate(keys.tolist()):
                 self._add_recent(key, operands.stated(row))
             return
@@ -150,16 +150,16 @@ class Columnar(Matcher):
             # A subscription of several clauses may be in several tables, but then in no segment.
             gone = table.keys == left[0] if len(left) == 1 else np.isin(table.keys, left)
             if gone.any():
-                table.keys[gone] = STRUCK
+                table.keys[gone] = DELETED
         is_worn = False
         for segment in reversed(segments):  # the latest are the likeliest to change again
             if not len(left):
                 break
-            found = segment.strike_all(left)
+            found = segment.mark_deleted(left)
             if not found.any():
                 continue
             if merge is not None and segment in merge.segments:
-                merge.strike(left[found])
+                merge.note_deleted(left[found])
             left = left[~found]
             is_worn |= segment.is_worn()
         if is_worn:
@@ -168,13 +168,13 @@ class Columnar(Matcher):
     # Matching.
 
     def match(self, event: Event) -> list[int]:
-        self._prepare(1, can_tell=self._state.recent.can_tell_one(event))
+        self._prepare(1, can_answer=self._state.recent.can_answer_one(event))
         state = self._state
         found = state.recent.match(event) if len(state.recent) else []
         may_repeat = state.recent.may_repeat
         for segment in state.segments:
             keys = segment.match_one(event)
-            if segment.struck:
+            if segment.deleted:
                 keys = keys[keys >= 0]
             found += keys.tolist()
             may_repeat |= segment.may_repeat()
@@ -184,14 +184,14 @@ class Columnar(Matcher):
         return self.match_columns(EventBatch.from_events(events)).by_event(len(events))
 
     def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
-        self._prepare(len(columns), can_tell=self._state.recent.can_tell(columns))
+        self._prepare(len(columns), can_answer=self._state.recent.can_answer(columns))
         return _pairs(self._state, columns, limit)
 
     def count_columns(self, columns: EventBatch, limit: int | None = None) -> np.ndarray:
-        self._prepare(len(columns), can_tell=self._state.recent.can_tell(columns))
+        self._prepare(len(columns), can_answer=self._state.recent.can_answer(columns))
         state = self._state
         if state.recent.may_repeat or any(
-            segment.struck or segment.may_repeat() for segment in state.segments
+            segment.deleted or segment.may_repeat() for segment in state.segments
         ):
             return _pairs(state, columns, limit).counts(len(columns))
         pieces = state.recent.match_columns(columns)
@@ -206,7 +206,7 @@ class Columnar(Matcher):
     def statistics(self) -> dict[str, int]:
         """What is held, and the work done.
 
-        ``struck`` clauses take room though nobody asks for them any more. ``compiled`` and
+        ``deleted`` clauses take room though nobody asks for them any more. ``compiled`` and
         ``merged`` count clauses, the same one as often as it was.
         """
         state = self._state
@@ -214,7 +214,7 @@ class Columnar(Matcher):
         return {
             "subscriptions": self._subscriptions,
             "clauses": state.live() + state.recent.clauses() + waiting,
-            "struck": sum(segment.struck for segment in state.segments),
+            "deleted": sum(segment.deleted for segment in state.segments),
             "events": self._events,
             "segments": len(state.segments),
             "recent": len(state.recent),
@@ -253,11 +253,11 @@ class Columnar(Matcher):
             merge.wait()
             self._tidy(room=0)
 
-    def _prepare(self, events: int, *, can_tell: bool) -> None:
+    def _prepare(self, events: int, *, can_answer: bool) -> None:
         """Before events: compile what is due, and take over what a merge made."""
         self._events += events
         recent = self._state.recent
-        if len(recent) and (recent.is_due(events, self.patience) or not can_tell):
+        if len(recent) and (recent.is_due(events, self.compile_threshold) or not can_answer):
             self._compile_recent()
         _, waiting, segments, merge, *_ = self._state
         if waiting:
@@ -333,11 +333,11 @@ class Columnar(Matcher):
 
     def _is_pressing(self, chosen: Sequence[Segment]) -> bool:
         """Whether segments cannot wait until the merge that is under way is over."""
-        struck = sum(segment.struck for segment in chosen)
-        return len(chosen) > _PRESSING or struck > self._state.live() + self.small
+        deleted = sum(segment.deleted for segment in chosen)
+        return len(chosen) > _PRESSING or deleted > self._state.live() + self.small
 
     def _take_over(self) -> bool:
-        """Drop what is struck out altogether, take over what a merge made; whether to go on."""
+        """Drop what is deleted altogether, take over what a merge made; whether to go on."""
         state = self._state
         merge = state.merge
         if merge is not None and merge.is_over():
@@ -364,7 +364,7 @@ def _pairs(state: _State, columns: EventBatch, limit: int | None) -> Pairs:
     pieces = state.recent.match_columns(columns)
     largest = 0 if state.recent.may_repeat else -1
     for segment in state.segments:
-        exact = not segment.struck and not segment.may_repeat()
+        exact = not segment.deleted and not segment.may_repeat()
         enough = limit if exact and limit is not None else EVERY
         pieces += segment.match(columns, counting=False, enough=enough)
         if segment.may_repeat():
@@ -372,7 +372,7 @@ def _pairs(state: _State, columns: EventBatch, limit: int | None) -> Pairs:
     keys, runs = joined(pieces)
     if largest >= 0:
         largest = max(largest, int(keys.max(initial=0)))
-    is_plain = largest < 0 and limit is None and not any(s.struck for s in state.segments)
+    is_plain = largest < 0 and limit is None and not any(s.deleted for s in state.segments)
     most = EVERY if limit is None else limit
     return Pairs(*_kernels.gather(keys, runs, len(columns), is_plain, most, largest))
 

@@ -1,8 +1,8 @@
-"""Merging segments: which are due, and a thread that makes one of them beside the matching.
+"""Merging segments: which are due, and a background thread that makes one of them.
 
 As in a log-structured merge tree, segments of similar size are merged, so that each is more than
 twice as large as all smaller ones together: there are O(log n) of them, and a clause is merged
-O(log n) times. Sizes are those of what is live, and a segment that is mostly struck out is due as
+O(log n) times. Sizes are those of what is live, and a segment that is mostly deleted is due as
 well: what is held stays bounded by what is live. Where nothing changes any more, segments of any
 size are merged once asking all of them has cost as much as that (``worth_merging``).
 """
@@ -28,7 +28,7 @@ def due(segments: Sequence[Segment], small: int, room: int) -> list[Segment]:
     """The segments that should be merged into one.
 
     Those of similar size, if together they are more than ``small``; and those that are mostly
-    struck out, each of more than ``room`` clauses: for a few it is not worth it.
+    deleted, each of more than ``room`` clauses: for a few it is not worth it.
     """
     similar: list[Segment] = []
     live = 0
@@ -39,7 +39,7 @@ def due(segments: Sequence[Segment], small: int, room: int) -> list[Segment]:
         live += segment.live()
     if len(similar) < 2 or sum(segment.weight() for segment in similar) <= small:
         similar = []
-    worn = [each for each in segments if each.is_worn() and each.struck > room]
+    worn = [each for each in segments if each.is_worn() and each.deleted > room]
     return similar + [each for each in worn if each not in similar]
 
 
@@ -62,8 +62,8 @@ def worth_merging(segments: Sequence[Segment], affordable: float) -> list[Segmen
 class Merge:
     """Segments that are being made into one.
 
-    They stay in use meanwhile. What is struck out of them is noted, and struck out of the merged
-    one when it takes their place. The thread works on arrays and leaves the interpreter to others
+    They stay in use meanwhile. What is deleted from them is noted, and deleted from the merged one
+    when it takes their place. The thread works on arrays and leaves the interpreter to others
     nearly all the time.
     """
 
@@ -71,7 +71,7 @@ class Merge:
         self.segments = tuple(segments)
         self._absent: Absent = absent
         self._layout = layout
-        self._struck = array("i")
+        self._deleted = array("i")
         self._outcome: Segment | BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="predicast-merge", daemon=True)
         try:
@@ -92,16 +92,16 @@ class Merge:
         if self._thread.is_alive():
             self._thread.join()
 
-    def strike(self, keys: np.ndarray) -> None:
-        """Subscriptions were struck out of one of the segments."""
-        self._struck.extend(keys.tolist())
+    def note_deleted(self, keys: np.ndarray) -> None:
+        """Subscriptions were deleted from one of the segments."""
+        self._deleted.extend(keys.tolist())
 
     def result(self) -> Segment | None:
         """The merged segment; ``None`` if the merge came to nothing. Asking again is harmless."""
         if isinstance(self._outcome, BaseException):
             raise self._outcome
         if self._outcome is not None:
-            self._outcome.strike_all(np.array(self._struck, np.int64))
+            self._outcome.mark_deleted(np.array(self._deleted, np.int64))
             self._outcome.recount()
         return self._outcome
 

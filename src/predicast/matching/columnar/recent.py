@@ -35,7 +35,7 @@ from predicast.matching.batches.typed_values import Floats, Integers, Intervals
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import _recent_kernels
 from predicast.matching.columnar._recent_kernels import LACKING, NUMBER, OTHER
-from predicast.matching.columnar.coded_tests import STRUCK, CodedTests
+from predicast.matching.columnar.coded_tests import DELETED, CodedTests
 from predicast.matching.columnar.cuts import EXACT
 from predicast.matching.columnar.from_alike import coded_alike
 from predicast.matching.columnar.from_bounds import coded_subscriptions
@@ -109,11 +109,11 @@ class Recent:
         """How many clauses there are."""
         return sum(len(each.outline.clauses) for each in self._stated.values())
 
-    def is_due(self, events: int, patience: float) -> bool:
+    def is_due(self, events: int, compile_threshold: float) -> bool:
         """Whether compiling should not wait any longer, now that so many events ask."""
         plain = 0.01 * events * len(self._keys) + 20
         self._rent += plain + len(self._odd) * min(2 * events, 30 + events // 10)
-        return self._rent > patience * (_COMPILE + self._cost)
+        return self._rent > compile_threshold * (_COMPILE + self._cost)
 
     def is_full(self) -> bool:
         """Whether so much waits that compiling more would take too long."""
@@ -165,14 +165,14 @@ class Recent:
         else:
             self._live -= len(clauses)
             for clause in clauses:
-                self._keys[clause] = STRUCK
+                self._keys[clause] = DELETED
         if not self._stated:
             self._clear()
         return True
 
     # Asking.
 
-    def can_tell(self, columns: EventBatch) -> bool:
+    def can_answer(self, columns: EventBatch) -> bool:
         """Whether no attribute in question is an interval: those are asked of segments."""
         return not any(
             isinstance(part, Intervals)
@@ -180,7 +180,7 @@ class Recent:
             for part in columns.parts(attribute)
         )
 
-    def can_tell_one(self, event: Event) -> bool:
+    def can_answer_one(self, event: Event) -> bool:
         """The same of one event."""
         return not any(
             isinstance(value, Interval) and name in self._attributes

@@ -1,8 +1,8 @@
 """A segment: many clauses, compiled once; only striking one out changes it.
 
 Clauses that test the same axes form *families*, scanned in blocks (``blocks.py``); the others are
-rows (``rows.py``). Both are arrays of one image (``image.py``). A clause is struck out by turning
-its key below 0, and whoever gathers matches drops those.
+rows (``rows.py``). Both are arrays of one image (``image.py``). A clause is marked as deleted
+by turning its key below 0, and whoever gathers matches drops those.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class Segment:
         return len(self.arrays.by_key)
 
     def live(self) -> int:
-        """How many clauses are not struck out."""
-        return len(self) - self.struck
+        """How many clauses are not deleted."""
+        return len(self) - self.deleted
 
     def is_worn(self) -> bool:
-        """Whether most of it is struck out."""
-        return 2 * self.struck > len(self)
+        """Whether most of it is marked as deleted."""
+        return 2 * self.deleted > len(self)
 
     def weight(self) -> int:
         """What merging it costs, in clauses."""
@@ -79,17 +79,17 @@ class Segment:
             self.image.data.nbytes + sum(cut.nbytes() for cut in cuts) + self._other_tests.nbytes()
         )
 
-    # Striking out.
+    # Deleting.
 
-    def strike_all(self, keys: Array) -> npt.NDArray[np.bool_]:
+    def mark_deleted(self, keys: Array) -> npt.NDArray[np.bool_]:
         """Strike out the clauses of subscriptions; say which of them there were."""
         found = np.zeros(len(keys), bool)
-        self.struck += _kernels.strike(self.arrays.keys, self.arrays.by_key, keys, found)
+        self.deleted += _kernels.mark_deleted(self.arrays.keys, self.arrays.by_key, keys, found)
         return found
 
     def recount(self) -> None:
-        """Count what is struck out, when that may have been interrupted."""
-        self.struck = int(np.count_nonzero(self.arrays.keys[self.arrays.by_key] < 0))
+        """Count what is marked as deleted, when that may have been interrupted."""
+        self.deleted = int(np.count_nonzero(self.arrays.keys[self.arrays.by_key] < 0))
 
     # Matching.
 
@@ -110,7 +110,7 @@ class Segment:
         ]
 
     def match_one(self, event: Event) -> Array:
-        """The keys of the clauses that one event matches, struck ones among them."""
+        """The keys of the clauses that one event matches, deleted ones among them."""
         codes = self._coder.of_event(event)
         hits = self._other_tests.of_event(event) if self.others else _NO_HITS
         keys: Array = _kernels.match_events(*self.image, *codes, *hits, False, EVERY)[0]
@@ -129,7 +129,7 @@ class Segment:
     # Turning it back.
 
     def tests(self) -> CodedTests:
-        """The tests of all clauses that are not struck out, to merge them with others."""
+        """The tests of all clauses that are not deleted, to merge them with others."""
         families = [self._family_tests(family) for family in range(len(self.arrays.width))]
         return stacked([*families, self._row_tests().live()])
 
@@ -173,7 +173,7 @@ class Segment:
         lo[:, :access] = a.access_lo[span].reshape(len(sizes), access)[which]
         hi[:, :access] = a.access_hi[span].reshape(len(sizes), access)[which]
         _kernels.read_blocks(a, family, lo[:, access:], hi[:, access:])
-        return lo, hi, a.keys[slots].copy()  # clauses may be struck out meanwhile
+        return lo, hi, a.keys[slots].copy()  # clauses may be marked as deleted meanwhile
 
     def _row_tests(self) -> CodedTests:
         a = self.arrays

@@ -12,8 +12,8 @@
     arrays     0, 1, …
     clauses    the constraints of the other tests, which the engine knows how to write
 
-Clauses that were struck out are written as they stand. The keys are the one part of an image that
-changes, so they are copied when the segment is stored and the bytes around them are not.
+Clauses that were marked as deleted are written as they stand. The keys are the one part of an image
+that changes, so they are copied when the segment is stored and the bytes around them are not.
 
 What is checked is that all arrays lie where they should and are of the right type, that keys and
 axes exist, and that words are proper strings. Beyond that the kernels trust what is in the arrays.
@@ -223,7 +223,7 @@ def _check_arrays(image: Image, axes: int, others: int, bound: int) -> None:
 
     place = 2 * SegmentArrays._fields.index("keys")
     keys = (image.directory[place + 1] - image.directory[place]) // DTYPES.keys.itemsize
-    check("keys", bound, int(np.iinfo(np.int32).min))  # struck ones may be of any time
+    check("keys", bound, int(np.iinfo(np.int32).min))  # deleted ones may be of any time
     check("by_key", int(keys))
     for name in ("access_axis", "column_axis", "test_axis"):
         check(name, axes)

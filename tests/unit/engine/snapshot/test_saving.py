@@ -103,7 +103,7 @@ def test_loading_makes_no_object_per_subscription(tmp_path: Path) -> None:
     assert loaded._store.statements._alone == {}
 
 
-def test_striking_out_does_not_change_the_file(tmp_path: Path) -> None:
+def test_deleting_does_not_change_the_file(tmp_path: Path) -> None:
     path = tmp_path / "engine"
     engine_of(100).save(path)
     before = path.read_bytes()

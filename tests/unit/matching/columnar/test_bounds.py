@@ -26,7 +26,7 @@ class Tight(Columnar):
     name = "columnar-tight"
     layout = Layout(block=64, family=64, partition=8)
     small = SMALL
-    few = 16
+    bulk_minimum = 16
 
 
 def above(number: int, attribute: str = "x") -> Subscription:
@@ -53,7 +53,7 @@ def test_windows_without_an_event_in_between_pile_nothing_up() -> None:
         oracle.apply(changed, lambda key: above(-1))
         held = matcher.statistics()
         assert held["clauses"] == live
-        assert held["struck"] <= 5 * (live + SMALL)
+        assert held["deleted"] <= 5 * (live + SMALL)
         assert held["segments"] <= 16
     event = Event({"x": live // 2})
     assert sorted(matcher.match(event)) == sorted(oracle.match(event))
@@ -65,10 +65,10 @@ def test_a_segment_of_which_nothing_is_live_is_gone_at_once() -> None:
         assert matcher.statistics()["segments"] > 0
         matcher.unsubscribe(key)
     held = matcher.statistics()
-    assert (held["segments"], held["struck"], held["merging"], held["bytes"]) == (0, 0, 0, 0)
+    assert (held["segments"], held["deleted"], held["merging"], held["bytes"]) == (0, 0, 0, 0)
 
 
-def test_a_segment_that_is_mostly_struck_out_is_made_anew_without_another_change() -> None:
+def test_a_segment_that_is_mostly_deleted_is_made_anew_without_another_change() -> None:
     matcher = loaded(Tight, 600)
     matcher.apply(delta(removed=range(400)), unasked)
     merge = matcher._state.merge
@@ -76,7 +76,7 @@ def test_a_segment_that_is_mostly_struck_out_is_made_anew_without_another_change
     merge.wait()
     assert len(matcher.match(Event({"x": 10_000}))) == 200
     held = matcher.statistics()
-    assert (held["clauses"], held["struck"], held["segments"]) == (200, 0, 1)
+    assert (held["clauses"], held["deleted"], held["segments"]) == (200, 0, 1)
 
 
 def test_what_nobody_asks_for_any_more_leaves_no_axes_behind() -> None:

@@ -1,4 +1,4 @@
-"""Segments: what is compiled when, what is struck out, and agreement with brute force at size."""
+"""Segments: what is compiled when, what is deleted, and agreement with brute force at size."""
 
 import os
 import random
@@ -111,7 +111,7 @@ def test_a_few_wait_until_asking_them_has_cost_as_much_as_compiling() -> None:
     assert (engine.statistics()["segments"], engine.statistics()["recent"]) == (1, 0)
 
 
-def test_what_is_struck_out_is_gone_and_compiled_away_in_the_end() -> None:
+def test_what_is_deleted_is_gone_and_compiled_away_in_the_end() -> None:
     engine = Engine(matcher="columnar")
     for number in range(1_000):
         engine.subscribe(f"x >= {number % 10}", id=str(number))

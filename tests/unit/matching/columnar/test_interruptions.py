@@ -101,14 +101,14 @@ class Small(Columnar):
     name = "columnar-small"
     layout = Layout(block=2, family=2, partition=1)
     small = 64
-    few = 2
+    bulk_minimum = 2
 
 
 class Eager(Small):
     """All is compiled before the next event."""
 
     name = "columnar-eager"
-    patience = 0
+    compile_threshold = 0
 
 
 def subscription(number: int) -> Subscription:
@@ -148,7 +148,7 @@ def oracle_has_none(key: int) -> NoReturn:
 
 
 def filled(kind: type[Columnar]) -> tuple[Columnar, BruteForce]:
-    """Three segments, of which two are merged; tables that wait, recents, and some struck out."""
+    """Three segments, two of them being merged; tables that wait, recents, and some deleted."""
     matcher, oracle = Calm(), BruteForce()
     first = 0
     for many in (30, 12, 8, 24, 9):

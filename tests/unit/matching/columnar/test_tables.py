@@ -137,7 +137,7 @@ def test_many_of_one_outline(
 
 
 @given(SOME, POLICIES, LAYOUTS, EVENTS, st.data())
-def test_what_is_struck_out_is_left_out_of_a_merge(
+def test_what_is_deleted_is_left_out_of_a_merge(
     subscriptions: list[Subscription],
     absent: Absent,
     layout: Layout,
@@ -151,9 +151,9 @@ def test_what_is_struck_out_is_left_out_of_a_merge(
     segment = Segment.of(table, absent, layout)
     gone = data.draw(st.sets(st.integers(0, len(subscriptions) - 1)))
     keys = np.array(sorted(gone), np.int64)
-    assert (segment.strike_all(keys) == np.isin(keys, table.keys)).all()
-    assert segment.struck == int(np.isin(table.keys, keys).sum())
-    assert not segment.strike_all(keys).any()
+    assert (segment.mark_deleted(keys) == np.isin(keys, table.keys)).all()
+    assert segment.deleted == int(np.isin(table.keys, keys).sum())
+    assert not segment.mark_deleted(keys).any()
     again = Segment.of(merged([segment.tests(), segment.tests()]), absent, layout)
     for event in events:
         expected = [key for key in right(subscriptions, absent, event) if key not in gone]
