@@ -8,8 +8,8 @@ what they were before; what they are now is looked up when the net effect is tak
     absent    held     Subscribe     held       absent   Unsubscribe
     absent    absent   (nothing)     held       held     Change (or both, under another owner)
 
-Replayed onto another engine, it makes an equal one: ids, owners and what they state. The order of
-arrival is not part of it, nor are parameters: a change says what is stated now.
+Replayed onto another engine, it makes an equal one: ids, owners, what they state, and the texts and
+parameters that say so. The order of arrival is not part of it.
 
 Cost: an entry per id that was touched since the last ``take``, however often.
 """
@@ -61,11 +61,13 @@ class Changes:
             if entry is None:
                 if before.held:
                     operations.append(Unsubscribe(id))
-            elif before.held and entry.owner == before.owner:
-                operations.append(Change(id, entry.subscription))
+                continue
+            said = entry.subscription if entry.text is None else entry.text
+            if before.held and entry.owner == before.owner:
+                operations.append(Change(id, said, entry.parameters))
             else:
                 if before.held:
                     operations.append(Unsubscribe(id))
-                operations.append(Subscribe(id, entry.subscription, entry.owner))
+                operations.append(Subscribe(id, said, entry.owner, entry.parameters))
         self._touched = {}
         return operations

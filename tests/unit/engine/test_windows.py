@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from predicast import Change, Engine, Event, Subscribe, Unsubscribe
+from predicast import Change, Engine, Event, Subscribe, Unsubscribe, attr
 from predicast.engine.operations import Operation
 from predicast.errors import (
     DuplicateIdError,
@@ -461,9 +461,9 @@ def test_the_net_effect_is_one_operation_per_subscription(engine: Engine) -> Non
     engine.subscribe("x = 9", id="new", owner="me")
     engine.change("new", "x = 10")
     assert changes.take() == [
-        Change("region", engine.get("region").subscription),
+        Change("region", engine.get("region").text, engine.get("region").parameters),
         Unsubscribe("plain"),
-        Subscribe("new", engine.get("new").subscription, "me"),
+        Subscribe("new", "x = 10", "me"),
     ]
     assert changes.take() == []
 
@@ -473,7 +473,7 @@ def test_another_owner_is_another_subscription(engine: Engine) -> None:
     engine.apply([Unsubscribe("plain"), Subscribe("plain", "x = 8", "you")])
     assert changes.take() == [
         Unsubscribe("plain"),
-        Subscribe("plain", engine.get("plain").subscription, "you"),
+        Subscribe("plain", "x = 8", "you"),
     ]
 
 
@@ -498,7 +498,12 @@ def test_two_followers_follow_apart(engine: Engine) -> None:
 def test_bulk_loads_are_followed(engine: Engine) -> None:
     changes = engine.changes()
     engine.subscribe_many([("m1", "x = 1"), ("m2", "x = 2")])
-    assert changes.take() == [Subscribe(id, engine.get(id).subscription) for id in ("m1", "m2")]
+    engine.subscribe(attr("x") == 3, id="m3")
+    assert changes.take() == [
+        Subscribe("m1", "x = 1"),
+        Subscribe("m2", "x = 2"),
+        Subscribe("m3", engine.get("m3").subscription),
+    ]
 
 
 def test_a_follower_that_is_gone_costs_nothing(engine: Engine) -> None:
