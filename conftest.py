@@ -6,7 +6,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
 pages = Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()],
-    patterns=["README.md", "docs/**/*.md", "docs/**/**/*.md"],  # a ** is one folder here
+    patterns=["README.md", "docs/*.md", "docs/**/*.md", "docs/**/**/*.md"],  # a ** is one folder here
     excludes=["docs/how-to/match-dataframes.md", "docs/reference/spark.md", "docs/_build/**"],
 )
 docstrings = Sybil(
