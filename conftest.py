@@ -6,7 +6,8 @@ from sybil.parsers.markdown import PythonCodeBlockParser, SkipParser
 
 pages = Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()],
-    patterns=["README.md", "docs/*.md", "docs/**/*.md", "docs/**/**/*.md"],  # a ** is one folder here
+    # A ** is one folder here.
+    patterns=["README.md", "docs/*.md", "docs/**/*.md", "docs/**/**/*.md"],
     excludes=["docs/how-to/match-dataframes.md", "docs/reference/spark.md", "docs/_build/**"],
 )
 docstrings = Sybil(

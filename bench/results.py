@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Literal, Self, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from bench.machine import Machine
+from bench.result_files import ResultFile
 from bench.workloads import Size
 
 
@@ -77,7 +77,7 @@ class ExperimentResult(msgspec.Struct):
         return [(x, y) for x, y in found if y is not None]
 
 
-class PapersReport(msgspec.Struct):
+class PapersReport(ResultFile):
     """A whole run."""
 
     machine: Machine
@@ -90,11 +90,3 @@ class PapersReport(msgspec.Struct):
     def of(self, paper: str) -> list[ExperimentResult]:
         """The experiments of one paper."""
         return [each for each in self.experiments if each.paper == paper]
-
-    def write(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(self)) + b"\n")
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        return msgspec.json.decode(path.read_bytes(), type=cls)

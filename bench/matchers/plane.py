@@ -12,9 +12,8 @@ import gc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from statistics import median
-from typing import Final, Self
+from typing import Final
 
 import msgspec
 from rich.table import Table
@@ -23,6 +22,7 @@ from bench.machine import Machine, this_machine
 from bench.matchers.alerts import Skew, alerts_workload
 from bench.matchers.engine_rival import EngineRival
 from bench.matchers.results import OURS
+from bench.result_files import ResultFile
 from bench.workloads import Size
 
 STEEP: Final = 2.0  # times as slow as a neighbour is a cliff
@@ -73,7 +73,7 @@ class Cliff(msgspec.Struct, frozen=True):
         return f"{self.cell} takes {self.times:.1f} times as long as by {self.neighbour}"
 
 
-class PlaneReport(msgspec.Struct):
+class PlaneReport(ResultFile):
     """The whole plane."""
 
     machine: Machine
@@ -116,14 +116,6 @@ class PlaneReport(msgspec.Struct):
             for subscriptions in self.subscriptions:
                 for pair in pairwise(self.categories):
                     yield tuple(self.cell(skew, n, subscriptions) for n in pair)  # type: ignore[misc]
-
-    def write(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(self)) + b"\n")
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        return msgspec.json.decode(path.read_bytes(), type=cls)
 
 
 def slower(cell: Cell, neighbour: Cell) -> float:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import median
 from typing import Final, Self
 
 import msgspec
 
 from bench.machine import Machine
+from bench.result_files import ResultFile
 from bench.workloads import Size
 
 OURS: Final = "columnar"
@@ -135,7 +135,7 @@ class SingleResult(msgspec.Struct, frozen=True):
     wrong: str = ""
 
 
-class MatchersReport(msgspec.Struct):
+class MatchersReport(ResultFile):
     """A whole run."""
 
     machine: Machine
@@ -162,11 +162,3 @@ class MatchersReport(msgspec.Struct):
         found += [f"churn: {self.churn.wrong}"] if self.churn and self.churn.wrong else []
         found += [f"single: {self.single.wrong}"] if self.single and self.single.wrong else []
         return found
-
-    def write(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(self)) + b"\n")
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        return msgspec.json.decode(path.read_bytes(), type=cls)

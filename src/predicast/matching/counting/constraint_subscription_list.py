@@ -43,6 +43,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Protocol
 
+from predicast.matching.matcher import OneByOne
 from predicast.model import Absent, Clause, Constraint, Event, Interval, Subscription
 from predicast.model.domain import domain_of
 
@@ -165,3 +166,20 @@ class ConstraintSubscriptionList:
         forfeited = self.forfeits.get(constraint.attribute)
         if forfeited is not None and forfeited.pop(counted, 0) and not forfeited:
             del self.forfeits[constraint.attribute]
+
+
+class CountingFamily(OneByOne):
+    """A matcher whose subscriptions are in a constraint-subscription list."""
+
+    def __init__(self, store: ConstraintStore, *, absent: Absent = "fails") -> None:
+        super().__init__(absent=absent)
+        self._list = ConstraintSubscriptionList(store, absent)
+
+    def subscribe(self, key: int, subscription: Subscription) -> None:
+        self._list.subscribe(key, subscription)
+
+    def unsubscribe(self, key: int) -> None:
+        self._list.unsubscribe(key)
+
+    def change(self, key: int, subscription: Subscription) -> None:
+        self._list.change(key, subscription)

@@ -46,13 +46,12 @@ from typing import ClassVar, Protocol, TypeAlias
 
 from predicast.matching.counting.constraint_subscription_list import (
     ConstraintStore,
-    ConstraintSubscriptionList,
     CountedClause,
+    CountingFamily,
     HeldConstraint,
 )
-from predicast.matching.matcher import OneByOne
 from predicast.matching.memory import deep_bytes
-from predicast.model import Absent, Event, Interval, Kind, Subscription, Value
+from predicast.model import Absent, Event, Interval, Kind, Value
 from predicast.model.values import kind_of
 
 _clauses = attrgetter("clauses")
@@ -109,27 +108,17 @@ class ConstraintTable:
         return found
 
 
-class Counting(OneByOne):
+class Counting(CountingFamily):
     """Counts, per event, the satisfied constraints of each clause."""
 
     name = "counting"
     store: ClassVar[type[SearchableStore]] = ConstraintTable
 
     def __init__(self, *, absent: Absent = "fails") -> None:
-        super().__init__(absent=absent)
         self._constraints = self.store()
-        self._list = ConstraintSubscriptionList(self._constraints, absent)
+        super().__init__(self._constraints, absent=absent)
         self._events = 0
         self._increments = 0
-
-    def subscribe(self, key: int, subscription: Subscription) -> None:
-        self._list.subscribe(key, subscription)
-
-    def unsubscribe(self, key: int) -> None:
-        self._list.unsubscribe(key)
-
-    def change(self, key: int, subscription: Subscription) -> None:
-        self._list.change(key, subscription)
 
     def match(self, event: Event) -> list[int]:
         rows: list[HeldConstraint] = []

@@ -59,13 +59,12 @@ from typing import Any, Final, TypeAlias
 from predicast.matching.counting.constraint_index import ConstraintIndex
 from predicast.matching.counting.constraint_lists import Carried
 from predicast.matching.counting.constraint_subscription_list import (
-    ConstraintSubscriptionList,
     CountedClause,
+    CountingFamily,
     HeldConstraint,
 )
-from predicast.matching.matcher import OneByOne
 from predicast.matching.memory import deep_bytes
-from predicast.model import Absent, Event, Interval, Subscription
+from predicast.model import Absent, Event, Interval
 
 # Matched together: enough for attributes to repeat, few enough for the lists to fit in memory.
 _BATCH_EVENTS: Final = 4_096
@@ -150,27 +149,17 @@ class SubscriptionEventList:
         return [number for number, count in counts.items() if count == clause.needed]
 
 
-class RedundantAttributes(OneByOne):
+class RedundantAttributes(CountingFamily):
     """Matches the distinct attributes of a batch, then counts per clause and event."""
 
     name = "redundant-attributes"
 
     def __init__(self, *, absent: Absent = "fails") -> None:
-        super().__init__(absent=absent)
         self._index = ConstraintIndex()
-        self._list = ConstraintSubscriptionList(self._index, absent)
+        super().__init__(self._index, absent=absent)
         self._events = 0
         self._attributes = 0
         self._increments = 0
-
-    def subscribe(self, key: int, subscription: Subscription) -> None:
-        self._list.subscribe(key, subscription)
-
-    def unsubscribe(self, key: int) -> None:
-        self._list.unsubscribe(key)
-
-    def change(self, key: int, subscription: Subscription) -> None:
-        self._list.change(key, subscription)
 
     def match(self, event: Event) -> list[int]:
         return self.match_batch([event])[0]
