@@ -351,14 +351,15 @@ def layouts(draw: st.DrawFn, inner: Any, depth: int = 3) -> Any:
     if inner.type == pa.null():
         return inner
     for _ in range(draw(st.integers(0, depth))):
-        # PyArrow cannot build a dictionary of runs or of dictionaries, nor runs of runs.
+        # PyArrow cannot build a dictionary of runs or of dictionaries, nor runs of runs; runs of an
+        # extension of an extension of strings end the process.
         nested = any(isinstance(each, Dictionary | Runs) for each in _around(inner))
         choice = draw(st.integers(0, 4))
         if choice == 0 and not nested:
             inner = Dictionary(draw(st.sampled_from(_INDICES)), inner, draw(st.booleans()))
         elif choice == 1 and not any(isinstance(each, Runs) for each in _around(inner)):
             inner = Runs(draw(st.sampled_from([pa.int16(), pa.int32(), pa.int64()])), inner)
-        elif choice == 2:
+        elif choice == 2 and not any(isinstance(each, Extension) for each in _around(inner)):
             inner = Extension(inner)
         else:
             inner = Sliced(inner)
