@@ -29,6 +29,7 @@ from predicast.cli.explain import explain
 from predicast.cli.interrupts import interrupts_noted
 from predicast.cli.match import match
 from predicast.cli.terminal import print_error
+from predicast.cli.warm_up import warm_up
 from predicast.errors import PredicastError
 
 REFUSED: Final = 2
@@ -84,6 +85,7 @@ app.command()(match)
 app.command()(explain)
 app.command()(doctor)
 app.command()(demo)
+app.command()(warm_up)
 
 
 def _print_version(wanted: bool) -> None:

@@ -143,6 +143,16 @@ class Engine:
         owners = self._store.owners.by_key()
         return [(id, key) for id, key in self._store.ids.items() if owners.get(key) == owner]
 
+    def warm_up(self) -> None:
+        """Compile what matching needs, so that no later call has to wait for it.
+
+        That takes some seconds, once per machine: the result is kept on disk, where other processes
+        find it. ``predicast warm-up`` does the same when an image or an environment is built.
+        """
+        from predicast.matching import make_matcher
+
+        make_matcher(self._matcher_name).warm_up()  # one of its own: nobody has to wait for it
+
     # Changing it.
 
     def subscribe(

@@ -108,6 +108,9 @@ class Matcher(ABC):
         """Replace the subscription under a key."""
         self.apply(Delta(changed=[(key, outlined(subscription))]), _unasked)
 
+    def warm_up(self) -> None:  # noqa: B027  # most have nothing to do
+        """Do what is done once per machine or process, such as compiling, at once."""
+
     def settle(self) -> None:  # noqa: B027  # most have nothing to do
         """Do at once what would otherwise be done later, in a background thread."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -54,6 +55,12 @@ def test_help_lists_the_commands() -> None:
     assert code == 0
     for command in ("match", "explain", "doctor", "demo"):
         assert command in out
+
+
+def test_warming_up_finds_or_makes_what_is_compiled() -> None:
+    code, out, err = finish(start("warm-up"))
+    assert (code, err) == (0, "")
+    assert re.fullmatch(r"Matching is compiled \(\d+\.\d s\)\.\n", out)
 
 
 def test_starting_up_imports_nothing_heavy() -> None:

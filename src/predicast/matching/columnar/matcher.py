@@ -242,6 +242,11 @@ class Columnar(Matcher):
         self._state = self._state._replace(segments=tuple(segments))
         return True
 
+    def warm_up(self) -> None:
+        from predicast.matching.columnar.warming_up import compile_kernels
+
+        compile_kernels()
+
     # Compiling and merging: each step publishes one state that means what the one before did.
 
     def settle(self) -> None:

@@ -189,7 +189,7 @@ def test_what_changes_without_an_event_in_between_takes_no_more_room() -> None:
 COMPILED_HERE = """
 import gc
 from numba.core.dispatcher import Dispatcher
-from predicast.matching.columnar.__main__ import compile_kernels
+from predicast.matching.columnar.warming_up import compile_kernels
 compile_kernels()
 kernels = [each for each in gc.get_objects() if isinstance(each, Dispatcher) and each.signatures]
 ours = [each for each in kernels if each.py_func.__module__.startswith("predicast.")]

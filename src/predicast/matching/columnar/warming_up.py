@@ -1,7 +1,8 @@
-"""``python -m predicast.matching.columnar``: compile all kernels now, for all processes to come.
+"""Compiling all kernels now, for all processes to come.
 
-Without it the first events of the first process on a machine wait for them, some ten seconds. It
-matches a little of everything, since kernels are compiled for the types that they meet.
+Without it the first events of the first process on a machine wait for them, some ten seconds. A
+little of everything is matched, since kernels are compiled for the types that they meet. What is
+compiled is kept beside the modules or in a cache directory (``_compiling.py``).
 """
 
 from __future__ import annotations
@@ -52,7 +53,3 @@ def _subscription(key: int) -> Subscription:
     if key % 100 == 0:
         tests = [Constraint("c", Operator.CONTAINS, "xy"), Constraint("a", Operator.IN, (1, 2))]
     return Subscription((Clause(tuple(tests[: key % 4 or 3])),))
-
-
-if __name__ == "__main__":
-    compile_kernels()
