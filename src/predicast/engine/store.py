@@ -189,8 +189,9 @@ class SubscriptionStore:
 
     def _carry_out(self, delta: StoreDelta) -> None:
         """Make what a delta says hold; the same if done twice."""
-        for changes in self.followers:
-            changes.note(delta.touched)
+        if delta.touched:
+            for changes in self.followers:
+                changes.note(delta.touched)
         self.ids.put_many(delta.ids, delta.keys)  # first: it counts on the keys that are free now
         for group in (*delta.stated.added_groups, *delta.stated.changed_groups):
             self.statements.put_alike(*group)
