@@ -2,7 +2,8 @@
 
 Python turns it into an exception wherever the program happens to be. A library that is just being
 imported may be where every exception is passed over, and then nobody is interrupted. So it is
-noted as well, and whoever is about to go on or to finish asks.
+noted as well, and whoever is about to go on or to finish asks. And where an exception would leave
+something behind, such as a file that has a name but no owner yet, it is held back for the moment.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from types import FrameType
 from typing import Final
 
 _noted: Final = threading.Event()
+_held: Final = threading.Event()
 
 
 def _note(signal_number: int, frame: FrameType | None) -> None:
     _noted.set()
-    raise KeyboardInterrupt
+    if not _held.is_set():
+        raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
@@ -36,6 +39,17 @@ def interrupts_noted() -> Iterator[None]:
         stop_if_interrupted()
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let a short block run to its end before a Ctrl-C that is noted counts."""
+    _held.set()
+    try:
+        yield
+    finally:
+        _held.clear()
+    stop_if_interrupted()
 
 
 def stop_if_interrupted() -> None:

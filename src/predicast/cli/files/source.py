@@ -15,11 +15,12 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple, Self, cast
 
+from predicast.cli.interrupts import interrupts_held
 from predicast.errors import InputFileError
 
 
@@ -119,7 +120,9 @@ class Source:
         if not self.is_live and (Path(self.path).is_file() or not Path(self.path).exists()):
             yield self
             return
-        with tempfile.NamedTemporaryFile(prefix="predicast-") as file:
+        with ExitStack() as stack:
+            with interrupts_held():  # or a file may be left behind that nobody knows of
+                file = stack.enter_context(tempfile.NamedTemporaryFile(prefix="predicast-"))
             with self.opened() as reading:
                 shutil.copyfileobj(reading.stream, file)
             file.flush()
