@@ -1,8 +1,9 @@
 """What happens to an engine in a round, one step after the other; a list of steps is a history.
 
 A step is run on the engine under test in the way that it says (in bulk, as a window, through a
-file), and on the oracle one subscription at a time. It can be narrowed down to some ids, and says
-in JSON what it did: that is how a history with a difference becomes a small reproduction.
+file), with every other subscription written as text, and on the oracle one object at a time. It can
+be narrowed down to some ids, and says in JSON what it did: that is how a history with a difference
+becomes a small reproduction.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
+from zlib import crc32
 
 import msgspec
 import pyarrow as pa
@@ -21,7 +23,9 @@ import pyarrow.compute as pc
 from predicast import Change, Engine, Subscribe, Unsubscribe
 from predicast.engine.operations import Operation
 from predicast.errors import UnknownIdError
+from predicast.language import to_where
 from predicast.language.json_form import subscription_to_json
+from predicast.language.where.cache import MAX_TEXT
 from predicast.model import Subscription
 
 Tune: TypeAlias = Callable[[Engine], None]
@@ -56,7 +60,7 @@ class Bulk(Step):
 
     def run(self, engine: Engine, tune: Tune) -> Engine:
         engine.subscribe_arrow(self.table)
-        engine.subscribe_many(self.others.items())
+        engine.subscribe_many((id, _written(id, each)) for id, each in self.others.items())
         return engine
 
     def run_plainly(self, oracle: Engine) -> None:
@@ -83,20 +87,20 @@ class Changes(Step):
     is_window: bool
 
     def run(self, engine: Engine, tune: Tune) -> Engine:
+        operations = [
+            each
+            if isinstance(each, Unsubscribe)
+            else replace(each, expression=_written(each.id, stated(each)))
+            for each in self.operations
+        ]
         if self.is_window:
-            engine.apply(self.operations)
+            engine.apply(operations)
         else:
-            self.run_plainly(engine)
+            _run_one_by_one(operations, engine)
         return engine
 
     def run_plainly(self, oracle: Engine) -> None:
-        for each in self.operations:
-            if isinstance(each, Subscribe):
-                oracle.subscribe(stated(each), id=each.id)
-            elif isinstance(each, Change):
-                oracle.change(each.id, stated(each))
-            else:
-                oracle.unsubscribe(each.id)
+        _run_one_by_one(self.operations, oracle)
 
     def only(self, ids: frozenset[str]) -> Step | None:
         left = tuple(each for each in self.operations if each.id in ids)
@@ -162,8 +166,24 @@ class Settle(Step):
         return {"settle": True}
 
 
+def _run_one_by_one(operations: Iterable[Operation], engine: Engine) -> None:
+    for each in operations:
+        if isinstance(each, Subscribe):
+            engine.subscribe(each.expression, id=each.id)
+        elif isinstance(each, Change):
+            engine.change(each.id, each.expression)
+        else:
+            engine.unsubscribe(each.id)
+
+
+def _written(id: str, subscription: Subscription) -> str | Subscription:
+    """Every other subscription as text, the same ones each time a history is run."""
+    text = to_where(subscription) if crc32(id.encode()) % 2 else ""
+    return text if 0 < len(text) <= MAX_TEXT else subscription
+
+
 def stated(operation: Subscribe | Change) -> Subscription:
-    """What a subscription states from now on: here, an object and never a text."""
+    """What a subscription states from now on, as a history has it: an object, never a text."""
     assert isinstance(operation.expression, Subscription)
     return operation.expression
 
