@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 from predicast.engine.changes import Changes
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, explain
-from predicast.engine.ids import Ids
 from predicast.engine.operations import Change, Operation, Report, Subscribe, Unsubscribe
 from predicast.errors import (
     EngineError,
@@ -74,7 +73,7 @@ class Engine:
         self._lock = threading.RLock()
 
     def _whole(self) -> SubscriptionStore:
-        """What is held, with the lock: whatever was interrupted has been finished first."""
+        """What is store, with the lock: whatever was interrupted has been finished first."""
         self._store.recover()
         return self._store
 
@@ -113,11 +112,11 @@ class Engine:
     def subscriptions(self, *, owner: str | None = None) -> list[Entry]:
         """All subscriptions, or those of one owner, in the order in which they came."""
         with self._lock:
-            held = self._whole()
+            store = self._whole()
             if owner is not None:
                 return [self._entry(id, key) for id, key in self._owned(owner)]
-            stated = dict(held.statements.items())
-            return [self._entry(id, key, stated[key]) for id, key in held.ids.items()]
+            stated = dict(store.statements.items())
+            return [self._entry(id, key, stated[key]) for id, key in store.ids.items()]
 
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at."""
@@ -130,14 +129,14 @@ class Engine:
             return self._whole().matcher.statistics()
 
     def _entry(self, id: str, key: int, subscription: Subscription | None = None) -> Entry:
-        held = self._store
-        subscription = subscription or held.statements.get(key)
-        template = held.templates.get(key)
+        store = self._store
+        subscription = subscription or store.statements.get(key)
+        template = store.templates.get(key)
         if template is None:
-            return Entry(id, subscription, held.owners.get(key), held.sources.get(key))
-        values = template.current(held.statements.stated(key))
+            return Entry(id, subscription, store.owners.get(key), store.sources.get(key))
+        values = template.current(store.statements.stated(key))
         text = template.parametric.text
-        return Entry(id, subscription, held.owners.get(key), text, MappingProxyType(dict(values)))
+        return Entry(id, subscription, store.owners.get(key), text, MappingProxyType(dict(values)))
 
     def _owned(self, owner: str) -> list[tuple[str, int]]:
         owners = self._store.owners.by_key()
@@ -305,16 +304,16 @@ class Engine:
         """The ids of the subscriptions that the event matches, sorted."""
         checked = event if isinstance(event, Event) else Event(event)
         with self._lock:
-            held = self._whole()
-            return sorted(held.ids.names(held.ask(lambda matcher: matcher.match(checked))))
+            store = self._whole()
+            return sorted(store.ids.names(store.ask(lambda matcher: matcher.match(checked))))
 
     def match_batch(self, events: Iterable[Event | Mapping[str, Any]]) -> list[list[str]]:
         """One sorted list of ids per event."""
         checked = _checked_events(events)
         with self._lock:
-            held = self._whole()
-            matched = held.ask(lambda matcher: matcher.match_batch(checked))
-            return [sorted(held.ids.names(keys)) for keys in matched]
+            store = self._whole()
+            matched = store.ask(lambda matcher: matcher.match_batch(checked))
+            return [sorted(store.ids.names(keys)) for keys in matched]
 
     def match_arrow(
         self,
@@ -340,10 +339,10 @@ class Engine:
         most = _checked_limit(limit)
         table = as_table(batch)  # before the lock: a stream may take its time
         with self._lock:
-            held = self._whole()
-            columns = EventBatch.from_arrow(table, held.statements.attributes(), intervals)
-            pairs = held.ask(lambda matcher: matcher.match_columns(columns, most))
-            return matches_table(pairs, held.ids)
+            store = self._whole()
+            columns = EventBatch.from_arrow(table, store.statements.attributes(), intervals)
+            pairs = store.ask(lambda matcher: matcher.match_columns(columns, most))
+            return matches_table(pairs, store.ids)
 
     def count_arrow(
         self,
@@ -365,9 +364,9 @@ class Engine:
         most = _checked_limit(limit)
         table = as_table(batch)
         with self._lock:
-            held = self._whole()
-            columns = EventBatch.from_arrow(table, held.statements.attributes(), intervals)
-            counts = held.ask(lambda matcher: matcher.count_columns(columns, most))
+            store = self._whole()
+            columns = EventBatch.from_arrow(table, store.statements.attributes(), intervals)
+            counts = store.ask(lambda matcher: matcher.count_columns(columns, most))
             return pa.array(counts, pa.int64())
 
     def explain(self, id: str, event: Event | Mapping[str, Any]) -> Explanation:
@@ -424,17 +423,17 @@ class Engine:
         from predicast.engine.snapshot import Snapshot
 
         with self._lock:
-            held = self._whole()
+            store = self._whole()
             return Snapshot(
                 self._matcher_name,
                 self._absent,
-                held.arrived,
-                held.ids.held(),
-                held.owners.copy(),
-                held.statements.copy(),
-                held.templates.copy(),
-                held.sources.copy(),
-                held.ask(lambda matcher: matcher.stored()),
+                store.arrived,
+                store.ids.held(),
+                store.owners.copy(),
+                store.statements.copy(),
+                store.templates.copy(),
+                store.sources.copy(),
+                store.ask(lambda matcher: matcher.stored()),
             )
 
     @classmethod
@@ -443,24 +442,15 @@ class Engine:
 
         try:
             saved = snapshot.decode(file)
+            if matcher not in {None, saved.matcher}:
+                saved = saved._replace(structure=None)  # another matcher's, of no use to this one
             engine = cls(matcher=matcher or saved.matcher, absent=saved.absent)
-            engine._restore(saved)
+            engine._store.restore(saved)
         except SnapshotError as error:
             if path is not None:
                 error.path, error.message = path, error.message.replace("the snapshot", path, 1)
             raise
         return engine
-
-    def _restore(self, saved: Snapshot) -> None:
-        from predicast.engine.store import fill
-
-        held = self._store
-        stored = saved.structure if saved.matcher == self._matcher_name else None
-        if stored is None or not held.matcher.restore(stored, len(saved.ids.texts)):
-            fill(held.matcher, saved.statements)
-        held.ids, held.owners = Ids.restored(saved.ids), saved.owners
-        held.statements, held.arrived = saved.statements, saved.arrived
-        held.templates, held.sources = saved.templates, saved.sources
 
 
 def _checked_events(events: Iterable[Event | Mapping[str, Any]]) -> list[Event]:

@@ -41,6 +41,7 @@ from predicast.model.outline import Stated
 
 if TYPE_CHECKING:
     from predicast.engine.bulk import Bulk
+    from predicast.engine.snapshot import Snapshot
 
 T = TypeVar("T")
 
@@ -79,6 +80,15 @@ class SubscriptionStore:
     def window(self) -> Window:
         """A window on what is held now."""
         return Window(self.ids, self.statements, self.owners, self.templates)
+
+    def restore(self, saved: Snapshot) -> None:
+        """Become what a snapshot holds, being empty."""
+        stored = saved.structure
+        if stored is None or not self.matcher.restore(stored, len(saved.ids.texts)):
+            fill(self.matcher, saved.statements)
+        self.ids, self.owners = Ids.restored(saved.ids), saved.owners
+        self.statements, self.arrived = saved.statements, saved.arrived
+        self.templates, self.sources = saved.templates, saved.sources
 
     # Asking.
 

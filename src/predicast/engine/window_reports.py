@@ -36,13 +36,13 @@ def read_all(
 
 
 def run_together(
-    held: SubscriptionStore,
+    store: SubscriptionStore,
     reads: list[tuple[int, Read]],
     refused: list[Refusal],
     on_refusal: OnRefusal,
 ) -> Report:
     """Run operations in one step; ``refused`` are those that could not even be read."""
-    window = held.window()
+    window = store.window()
     refused_here: list[Refusal] = []
     for position, read_ in reads:
         try:
@@ -53,25 +53,25 @@ def run_together(
                 raise
             refused_here.append(Refusal(position, read_.operation, error))
     try:
-        effect = held.run(window)
+        effect = store.run(window)
     except UnsupportedByMatcherError:
         if on_refusal == "raise":
             raise
-        return _run_apart(held, reads, refused)
+        return _run_apart(store, reads, refused)
     return _report(len(reads) - len(refused_here), effect, [*refused, *refused_here])
 
 
 def _run_apart(
-    held: SubscriptionStore, reads: list[tuple[int, Read]], refused: list[Refusal]
+    store: SubscriptionStore, reads: list[tuple[int, Read]], refused: list[Refusal]
 ) -> Report:
     """Run a window of which the matcher refuses something one by one, to learn what."""
     taken, effect = 0, Effect()
     refused_here: list[Refusal] = []
     for position, read_ in reads:
-        window = held.window()
+        window = store.window()
         try:
             window.take(read_)
-            effect += held.run(window)
+            effect += store.run(window)
             taken += 1
         except PredicastError as error:
             refused_here.append(Refusal(position, read_.operation, error))
