@@ -354,3 +354,31 @@ def test_an_error_travels_with_its_row() -> None:
     with pytest.raises(PredicastError) as caught:
         engine("x = 1").match_arrow(pa.table({"x": np.array([1.0, np.inf])}))
     assert pickle.loads(pickle.dumps(caught.value)).row == 1
+
+
+def without_chunks(inner: pa.DataType) -> pa.Table:
+    schema = pa.schema([("n", inner), ("s", pa.struct([("n", inner)]))])
+    return pa.table([pa.chunked_array([], field.type) for field in schema], schema=schema)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        pa.dictionary(pa.int8(), pa.float16()),
+        pa.run_end_encoded(pa.int16(), pa.dictionary(pa.int8(), pa.float16())),
+        pa.run_end_encoded(pa.int32(), pa.string_view()),
+    ],
+    ids=str,
+)
+def test_a_table_without_rows_may_have_no_chunks(inner: pa.DataType) -> None:
+    made = engine("n IS NULL", "s.n IS NOT NULL")
+    assert made.count_arrow(without_chunks(inner)).to_pylist() == []
+
+
+@pytest.mark.parametrize(
+    "inner", [pa.opaque(pa.int64(), "strange", "elsewhere"), pa.list_(pa.int8())], ids=str
+)
+def test_what_cannot_be_read_is_refused_without_rows_too(inner: pa.DataType) -> None:
+    for text in ("n IS NULL", "s.n IS NOT NULL"):
+        with pytest.raises(UnsupportedColumnError):
+            engine(text).count_arrow(without_chunks(inner))

@@ -49,8 +49,11 @@ class Leaf(NamedTuple):
     def pieces(self, table: pa.Table) -> Iterator[Piece]:
         """The values, chunk by chunk; at least one chunk."""
         column = table.column(self.column)
+        if not column.chunks:
+            yield Piece(pa.nulls(0, self.type), 0, None)  # the column's own type may be beyond it
+            return
         first = 0
-        for chunk in column.chunks or [pa.nulls(0, plain_type(column.type))]:
+        for chunk in column.chunks:
             try:
                 array, places = self._descend(chunk)
             except pa.ArrowException as error:
