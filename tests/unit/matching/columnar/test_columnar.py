@@ -210,5 +210,5 @@ def test_all_kernels_can_be_compiled_beforehand(tmp_path: Path) -> None:
         command = [sys.executable, *arguments]
         return subprocess.check_output(command, cwd=tmp_path, env=environment, text=True)
 
-    python("-m", "predicast.matching.columnar")
+    python("-m", "predicast", "warm-up")
     assert python("-c", COMPILED_HERE) == "[]\n"
