@@ -241,10 +241,6 @@ class Ids:
 
     # What a file has.
 
-    def make_ready(self) -> None:
-        """Make the dictionary now rather than when the first id is asked for."""
-        self._by_id()
-
     def _by_id(self) -> dict[str, int]:
         """Keys by id, in order of arrival."""
         if self._unread is not None:

@@ -35,7 +35,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from predicast.model import Subscription
-from predicast.model.operand_columns import Gathering, OperandColumns, joined
+from predicast.model.operand_columns import OperandColumns, gathered, joined
 from predicast.model.outline import Outline, Stated
 
 _FEW: Final = 32  # subscriptions of one outline for which arrays would take more room than objects
@@ -256,10 +256,8 @@ class Statements:
             here = np.flatnonzero(home == number)
             chunk = self._chunks.get(number)
             if chunk is None:
-                alone, gathering = self._singles(), Gathering()
-                for place in here.tolist():
-                    gathering.add(place, *alone[int(keys[place])])
-                yield from gathering.groups()
+                alone = self._singles()
+                yield from gathered((place, alone[int(keys[place])]) for place in here.tolist())
                 continue
             rows = np.searchsorted(chunk.keys, keys[here].astype(chunk.keys.dtype))
             yield here, chunk.alike.take(rows)
@@ -271,10 +269,7 @@ class Statements:
     def grouped(self) -> Iterator[tuple[np.ndarray, OperandColumns]]:
         """All subscriptions: keys and what they state, a group at a time."""
         yield from self.in_columns()
-        gathering = Gathering()
-        for key, stated in self.alone():
-            gathering.add(key, *stated)
-        yield from gathering.groups()
+        yield from gathered(self.alone())
 
     def in_columns(self) -> Iterator[tuple[np.ndarray, OperandColumns]]:
         """Those that are in columns, keys ascending in each group."""

@@ -36,7 +36,7 @@ from predicast.engine.windows import Window
 from predicast.errors import PredicastError
 from predicast.matching.delta import Delta, Effect, Group
 from predicast.matching.matcher import Matcher
-from predicast.model.operand_columns import Gathering
+from predicast.model.operand_columns import gathered
 from predicast.model.outline import Stated
 
 if TYPE_CHECKING:
@@ -94,20 +94,14 @@ class SubscriptionStore:
 
     def ask(self, question: Callable[[Matcher], T]) -> T:
         """What the matcher answers; not trusted any more if it was interrupted while it did."""
-        if self.matcher.survives_interrupted_matches:
-            return question(self.matcher)
-        return self._with_matcher(lambda: question(self.matcher))
-
-    def _with_matcher(self, use: Callable[[], T]) -> T:
-        """Use the matcher; it is trusted again if it came to an end, or refused by name."""
-        self._is_matcher_trusted = False
+        self._is_matcher_trusted = self.matcher.survives_interrupted_matches
         try:
-            result = use()
+            answer = question(self.matcher)
         except PredicastError:
             self._is_matcher_trusted = True
             raise
         self._is_matcher_trusted = True
-        return result
+        return answer
 
     # Changing.
 
@@ -252,7 +246,4 @@ def fill(matcher: Matcher, statements: Statements) -> None:
 
 def _grouped(single: Iterable[tuple[int, Stated]]) -> list[Group]:
     """The same, those of one outline together."""
-    gathering = Gathering()
-    for key, stated in single:
-        gathering.add(key, *stated)
-    return [Group(*each) for each in gathering.groups()]
+    return [Group(*each) for each in gathered(single)]

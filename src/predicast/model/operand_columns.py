@@ -217,9 +217,14 @@ def grouped(
     pairs: Iterable[tuple[int, Subscription]],
 ) -> list[tuple[np.ndarray, OperandColumns]]:
     """Subscriptions with their keys, grouped by outline; each group in the order given."""
+    return gathered((key, outlined(subscription)) for key, subscription in pairs)
+
+
+def gathered(pairs: Iterable[tuple[int, Stated]]) -> list[tuple[np.ndarray, OperandColumns]]:
+    """The same of what subscriptions state."""
     gathering = Gathering()
-    for key, subscription in pairs:
-        gathering.add(key, *outlined(subscription))
+    for key, stated in pairs:
+        gathering.add(key, *stated)
     return gathering.groups()
 
 
