@@ -44,8 +44,8 @@ from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.matching.columnar.uniting import merged
 from predicast.matching.delta import Before, Delta, Effect, Group
 from predicast.matching.matcher import Matcher, Pairs, Stored
-from predicast.model import Absent, Event, Subscription
-from predicast.model.outline import Stated, outlined
+from predicast.model import Absent, Event
+from predicast.model.outline import Stated
 
 _SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
 _MANY: Final = 3  # small segments that are not merged yet
@@ -380,7 +380,3 @@ def _pairs(state: _State, columns: EventBatch, limit: int | None) -> Pairs:
     is_plain = largest < 0 and limit is None and not any(s.deleted for s in state.segments)
     most = EVERY if limit is None else limit
     return Pairs(*_kernels.gather(keys, runs, len(columns), is_plain, most, largest))
-
-
-def _taken_apart(stated: Subscription | Stated) -> Stated:
-    return stated if isinstance(stated, Stated) else outlined(stated)
