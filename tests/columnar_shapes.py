@@ -4,7 +4,7 @@ They would wait uncompiled, and never fill a block.
 """
 
 from predicast.matching import register_matcher
-from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.matcher import Columnar
 
 

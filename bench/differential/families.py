@@ -16,7 +16,7 @@ from bench.matchers.mixed import mixed_workload
 from bench.matchers.redundant import redundant_workload
 from bench.matchers.regions import regions_workload
 from bench.matchers.texts import texts_workload
-from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columnar.layout.blocks import Layout
 from predicast.model import Absent
 
 Draw = Callable[[int, Random], Source]  # for about so many subscriptions

@@ -38,7 +38,7 @@ from bench.differential.steps import (
 from predicast import Change, Engine, Subscribe, Unsubscribe
 from predicast.engine.operations import Operation
 from predicast.matching.columnar import Columnar
-from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columnar.layout.blocks import Layout
 from predicast.model import Absent, Subscription
 
 ORACLE: Final = "brute-force"

@@ -17,8 +17,8 @@ from predicast.matching.batches.typed_values import (
     TypedValues,
     ranges_over_integers,
 )
-from predicast.matching.columnar.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.compile.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
+from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
 from predicast.model import Absent, Event, Interval, Kind, Value
 from predicast.model.values import kind_of, microseconds
 

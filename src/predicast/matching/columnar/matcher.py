@@ -4,7 +4,7 @@ None of the papers' structures is how a matcher is built on today's processors. 
 clauses into *segments* (``segment.py``): every span becomes a pair of rank codes (``cuts.py``),
 clauses that look alike are scanned in blocks (``blocks.py``), the others are reached one by one
 through their most selective test (``rows.py``), and the loops over them are compiled
-(``_kernels.py``).
+(``kernels/``).
 
 Segments do not change. What was subscribed since the last one waits as it is (``recent.py``), so
 that a change is visible to the very next event; when asking has cost about as much as compiling
@@ -33,15 +33,15 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.columnar import _kernels
-from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.coded_tests import DELETED, CodedTests
-from predicast.matching.columnar.from_alike import coded_alike
+from predicast.matching.columnar.compile.coded_tests import DELETED, CodedTests
+from predicast.matching.columnar.compile.from_alike import coded_alike
+from predicast.matching.columnar.compile.uniting import merged
+from predicast.matching.columnar.kernels import matching
+from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.merging import Merge, due, together, worth_merging
 from predicast.matching.columnar.recent import Recent
 from predicast.matching.columnar.runs import joined
 from predicast.matching.columnar.segment import EVERY, Segment
-from predicast.matching.columnar.uniting import merged
 from predicast.matching.delta import Before, Delta, Effect, Group
 from predicast.matching.matcher import Matcher, Pairs, Stored
 from predicast.model import Absent, Event
@@ -379,4 +379,4 @@ def _pairs(state: _State, columns: EventBatch, limit: int | None) -> Pairs:
         largest = max(largest, int(keys.max(initial=0)))
     is_plain = largest < 0 and limit is None and not any(s.deleted for s in state.segments)
     most = EVERY if limit is None else limit
-    return Pairs(*_kernels.gather(keys, runs, len(columns), is_plain, most, largest))
+    return Pairs(*matching.gather(keys, runs, len(columns), is_plain, most, largest))

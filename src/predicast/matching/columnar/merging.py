@@ -16,9 +16,9 @@ from typing import Final
 
 import numpy as np
 
-from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columnar.compile.uniting import merged
+from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.segment import Segment
-from predicast.matching.columnar.uniting import merged
 from predicast.model import Absent
 
 _SIMILAR: Final = 2  # segments up to this many times as large as all smaller ones are merged

@@ -1,7 +1,7 @@
 """``Recent``: subscriptions that are not compiled yet, visible to the very next event.
 
 Most clauses are bounds on numbers. They wait in one long table and are tried as they are, range by
-range, by a compiled loop (``_recent_kernels.py``)::
+range, by a compiled loop (``kernels/recent.py``)::
 
     keys       [ 7      | 9      | -1 ]       a clause each; -1: gone
     attribute  [ 0    1 | 0    2 | .. ]       which column of values
@@ -33,14 +33,13 @@ from predicast.bounded_cache import remembered
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Floats, Integers, Intervals
 from predicast.matching.brute_force import BruteForce
-from predicast.matching.columnar import _recent_kernels
-from predicast.matching.columnar._recent_kernels import LACKING, NUMBER, OTHER
-from predicast.matching.columnar.coded_tests import DELETED, CodedTests
-from predicast.matching.columnar.cuts import EXACT
-from predicast.matching.columnar.from_alike import coded_alike
-from predicast.matching.columnar.from_bounds import coded_subscriptions
+from predicast.matching.columnar.compile.coded_tests import DELETED, CodedTests
+from predicast.matching.columnar.compile.cuts import EXACT
+from predicast.matching.columnar.compile.from_alike import coded_alike
+from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
+from predicast.matching.columnar.compile.uniting import merged
+from predicast.matching.columnar.kernels.recent import LACKING, NUMBER, OTHER, match_bounds
 from predicast.matching.columnar.runs import Runs, with_starts
-from predicast.matching.columnar.uniting import merged
 from predicast.model import Absent, Event, Interval, Operator, Subscription
 from predicast.model.operand_columns import OperandColumns
 from predicast.model.operators import FROM, UP_TO
@@ -236,7 +235,7 @@ class Recent:
         return self._bounds
 
     def _match(self, table: _Bounds, values: Array, states: Array, start: int = 0) -> Runs:
-        keys, ends = _recent_kernels.match_bounds(*table, values, states, self._absent == "passes")
+        keys, ends = match_bounds(*table, values, states, self._absent == "passes")
         return Runs(keys, with_starts(ends, start))
 
     # Compiling.

@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from predicast.arrays import Array
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.columnar import _kernels
-from predicast.matching.columnar.axes import Axis
-from predicast.matching.columnar.blocks import Layout, family_arrays
-from predicast.matching.columnar.coded_tests import CodedTests, Other, stacked, weight
+from predicast.matching.columnar.compile.axes import Axis
+from predicast.matching.columnar.compile.coded_tests import CodedTests, Other, stacked, weight
 from predicast.matching.columnar.event_codes import EventCoder, EventCodes
-from predicast.matching.columnar.hits import Hits, OtherTests
-from predicast.matching.columnar.image import Image, SegmentArrays, packed
-from predicast.matching.columnar.rows import row_arrays
+from predicast.matching.columnar.kernels import matching
+from predicast.matching.columnar.layout.blocks import Layout, family_arrays
+from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
+from predicast.matching.columnar.layout.rows import row_arrays
+from predicast.matching.columnar.patterns.hits import Hits, OtherTests
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event
 
@@ -84,7 +84,7 @@ class Segment:
     def mark_deleted(self, keys: Array) -> npt.NDArray[np.bool_]:
         """Strike out the clauses of subscriptions; say which of them there were."""
         found = np.zeros(len(keys), bool)
-        self.deleted += _kernels.mark_deleted(self.arrays.keys, self.arrays.by_key, keys, found)
+        self.deleted += matching.mark_deleted(self.arrays.keys, self.arrays.by_key, keys, found)
         return found
 
     def recount(self) -> None:
@@ -113,7 +113,7 @@ class Segment:
         """The keys of the clauses that one event matches, deleted ones among them."""
         codes = self._coder.of_event(event)
         hits = self._other_tests.of_event(event) if self.others else _NO_HITS
-        keys: Array = _kernels.match_events(*self.image, *codes, *hits, False, EVERY)[0]
+        keys: Array = matching.match_events(*self.image, *codes, *hits, False, EVERY)[0]
         return keys
 
     def may_repeat(self) -> bool:
@@ -123,7 +123,7 @@ class Segment:
     def _match(
         self, codes: EventCodes, hits: Hits, start: int, *, counting: bool, enough: int
     ) -> Runs:
-        keys, ends = _kernels.match_events(*self.image, *codes, *hits, counting, enough)
+        keys, ends = matching.match_events(*self.image, *codes, *hits, counting, enough)
         return Runs(keys, with_starts(ends, start))
 
     # Turning it back.
@@ -172,7 +172,7 @@ class Segment:
         span = slice(*a.access_span_first[family : family + 2])
         lo[:, :access] = a.access_lo[span].reshape(len(sizes), access)[which]
         hi[:, :access] = a.access_hi[span].reshape(len(sizes), access)[which]
-        _kernels.read_blocks(a, family, lo[:, access:], hi[:, access:])
+        matching.read_blocks(a, family, lo[:, access:], hi[:, access:])
         return lo, hi, a.keys[slots].copy()  # clauses may be marked as deleted meanwhile
 
     def _row_tests(self) -> CodedTests:

@@ -30,12 +30,12 @@ import numpy as np
 
 from predicast.arrays import Array, offsets
 from predicast.errors import DamagedSnapshotError
-from predicast.matching.columnar.axes import TEXTUAL, Axis, AxisName, Scale
-from predicast.matching.columnar.coded_tests import Other
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts
-from predicast.matching.columnar.image import DTYPES, Image, SegmentArrays
+from predicast.matching.columnar.compile.axes import TEXTUAL, Axis, AxisName, Scale
+from predicast.matching.columnar.compile.coded_tests import Other
+from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.compile.words import Words
+from predicast.matching.columnar.layout.image import DTYPES, Image, SegmentArrays
 from predicast.matching.columnar.segment import Segment
-from predicast.matching.columnar.words import Words
 from predicast.matching.matcher import Stored
 from predicast.model import Absent, Clause
 

@@ -2,7 +2,7 @@
 
 Without it the first events of the first process on a machine wait for them, some ten seconds. A
 little of everything is matched, since kernels are compiled for the types that they meet. What is
-compiled is kept beside the modules or in a cache directory (``_compiling.py``).
+compiled is kept beside the modules or in a cache directory (``kernels/compiling.py``).
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 
 from predicast import Engine, Event, Interval
-from predicast.matching.columnar._simd import LANES
-from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.from_bounds import coded_subscriptions
+from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
+from predicast.matching.columnar.compile.uniting import merged
+from predicast.matching.columnar.kernels.simd import LANES
+from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.segment import Segment
-from predicast.matching.columnar.uniting import merged
 from predicast.model import Clause, Constraint, Operator, Subscription
 
 

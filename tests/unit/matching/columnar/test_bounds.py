@@ -13,7 +13,7 @@ from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Integers
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import Columnar, recent
-from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columnar.layout.blocks import Layout
 from predicast.model import Clause, Constraint, Operator, Subscription
 from tests.deltas import delta, unasked
 

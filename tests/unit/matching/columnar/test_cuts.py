@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from predicast import Event, Interval
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.columnar import cuts as cuts_module
-from predicast.matching.columnar.axes import Axis, AxisName, Scale
-from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
-from predicast.matching.columnar.cuts import NumberCuts, ranked_apart, split, split_all
+from predicast.matching.columnar.compile import cuts as cuts_module
+from predicast.matching.columnar.compile.axes import Axis, AxisName, Scale
+from predicast.matching.columnar.compile.clause_tests import ClauseTests, compiled_tests
+from predicast.matching.columnar.compile.cuts import NumberCuts, ranked_apart, split, split_all
+from predicast.matching.columnar.compile.from_clauses import coded
 from predicast.matching.columnar.event_codes import EventCoder, value_code
-from predicast.matching.columnar.from_clauses import coded
 from predicast.model import Clause, Constraint, Operator
 from predicast.testing import strategies as some
 

@@ -23,7 +23,7 @@ from predicast import Event
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import Columnar, merging
-from predicast.matching.columnar.blocks import Layout
+from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.merging import Merge
 from predicast.matching.columnar.segment import Segment
 from predicast.matching.delta import Delta, Group

@@ -16,9 +16,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from predicast.errors import InvalidConstraintError
-from predicast.matching.columnar import pattern_index, regex_sets
-from predicast.matching.columnar.pattern_index import LONGEST, PatternIndex
-from predicast.matching.columnar.required_literals import required_literals
+from predicast.matching.columnar.patterns import pattern_index, regex_sets
+from predicast.matching.columnar.patterns.pattern_index import LONGEST, PatternIndex
+from predicast.matching.columnar.patterns.required_literals import required_literals
 from predicast.model import Constraint, Kind, LikePattern, Operator
 from predicast.model.constraint import trusted_constraint
 from predicast.testing import strategies as some

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predicast.matching.columnar._simd import LANES, put_keys
+from predicast.matching.columnar.kernels.simd import LANES, put_keys
 
 EMPTY = -7
 
@@ -29,8 +29,8 @@ def test_keys_whose_bit_is_set_are_written_side_by_side(bits: int, before: int) 
 
 _COMPILE = """
 from numba import njit, types
-from predicast.matching.columnar import _simd
-put = njit(lambda held, slot, mask, keys, count: _simd.put_keys(held, slot, mask, keys, count))
+from predicast.matching.columnar.kernels import simd
+put = njit(lambda held, slot, mask, keys, count: simd.put_keys(held, slot, mask, keys, count))
 numbers = types.Array(types.int32, 1, "C")
 put.compile((numbers, types.int64, types.uint64, numbers, types.int64))
 print(*put.inspect_asm().values())

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from predicast import Event
 from predicast.matching.brute_force import BruteForce
-from predicast.matching.columnar.blocks import Layout
-from predicast.matching.columnar.coded_tests import CodedTests
-from predicast.matching.columnar.from_alike import coded_alike
-from predicast.matching.columnar.from_bounds import coded_subscriptions
+from predicast.matching.columnar.compile.coded_tests import CodedTests
+from predicast.matching.columnar.compile.from_alike import coded_alike
+from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
+from predicast.matching.columnar.compile.uniting import merged
+from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.segment import Segment
-from predicast.matching.columnar.uniting import merged
 from predicast.model import Absent, Clause, Constraint, Interval, Operator, Subscription
 from predicast.model.operand_columns import OperandColumns, grouped
 from predicast.model.outline import outlined

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predicast.matching.columnar.cuts import TextCuts
-from predicast.matching.columnar.words import Words
+from predicast.matching.columnar.compile.cuts import TextCuts
+from predicast.matching.columnar.compile.words import Words
 from predicast.testing.strategies import strings
 
 

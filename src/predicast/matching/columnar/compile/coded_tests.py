@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from predicast.arrays import Array, expand, offsets, offsets_of
-from predicast.matching.columnar.axes import Axis
+from predicast.matching.columnar.compile.axes import Axis
 from predicast.model import Constraint
 
 # How many clauses take as long to merge as one of these does.

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from predicast.matching.columnar._buffers import position, with_room, with_run
-from predicast.matching.columnar._compiling import kernel
-from predicast.matching.columnar._simd import (
+from predicast.matching.columnar.compile.axes import UNREACHABLE
+from predicast.matching.columnar.kernels.buffers import position, with_room, with_run
+from predicast.matching.columnar.kernels.compiling import kernel
+from predicast.matching.columnar.kernels.simd import (
     LANES,
     count_bits,
     put_keys,
@@ -18,7 +19,6 @@ from predicast.matching.columnar._simd import (
     span_mask_16,
     span_mask_32,
 )
-from predicast.matching.columnar.axes import UNREACHABLE
 
 _UNREACHABLE: Final = int(UNREACHABLE)
 _GROUP: Final = 1 << 18  # bytes of codes that many events visit before the next ones: half a cache

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from predicast.matching.columnar._compiling import kernel
-from predicast.matching.columnar._simd import LANES
+from predicast.matching.columnar.kernels.compiling import kernel
+from predicast.matching.columnar.kernels.simd import LANES
 
 
 @kernel

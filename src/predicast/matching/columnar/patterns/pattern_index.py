@@ -46,10 +46,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from predicast.arrays import Array
-from predicast.matching.columnar import _pattern_kernels
-from predicast.matching.columnar._pattern_kernels import ASK, SURE
-from predicast.matching.columnar.regex_sets import RegexSets
-from predicast.matching.columnar.required_literals import required_literals
+from predicast.matching.columnar.kernels import patterns
+from predicast.matching.columnar.kernels.patterns import ASK, SURE
+from predicast.matching.columnar.patterns.regex_sets import RegexSets
+from predicast.matching.columnar.patterns.required_literals import required_literals
 from predicast.model.constraint import Constraint
 from predicast.model.operators import Operator
 from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
@@ -204,9 +204,7 @@ class PatternIndex:
         found = Found(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.bool_))
         word = 0
         while word < len(words):
-            count, word = _pattern_kernels.find_tests(
-                literals, self._plans, texts, seen, found, word
-            )
+            count, word = patterns.find_tests(literals, self._plans, texts, seen, found, word)
             some_words, tests, sure = (array[:count] for array in found)
             yield some_words[sure], tests[sure]
             if not sure.all():
@@ -308,7 +306,7 @@ def _literals(uses: Sequence[Use]) -> Literals:
     width_of = np.searchsorted(-np.array(_WIDTHS), [-len(literal) for literal in distinct])
     parents = np.empty(len(distinct), np.int64)
     text, first = _joined(distinct)
-    _pattern_kernels.find_parents(text, first, parents)
+    patterns.find_parents(text, first, parents)
     order = np.argsort(width_of, kind="stable")
     place = np.empty(len(distinct) + 1, np.int64)
     place[order] = np.arange(len(distinct))
@@ -341,7 +339,7 @@ def _tables(keys: Array, width_of: Array) -> tuple[Array, Array, Array, Array, A
     for table, width in enumerate(present):
         part = slice(table_first[table], table_first[table + 1])
         buckets = np.flatnonzero(width_of == width)
-        _pattern_kernels.fill_table(keys[buckets], buckets, slot_keys[part], slot_buckets[part])
+        patterns.fill_table(keys[buckets], buckets, slot_keys[part], slot_buckets[part])
     widths = np.array(_WIDTHS)[present]
     return widths, _shifts(widths), table_first, slot_keys, slot_buckets
 

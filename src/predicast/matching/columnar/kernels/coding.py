@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from predicast.matching.columnar._compiling import brief_kernel
+from predicast.matching.columnar.kernels.compiling import brief_kernel
 
 
 @brief_kernel

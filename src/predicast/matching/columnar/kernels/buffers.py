@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from predicast.matching.columnar._compiling import kernel
+from predicast.matching.columnar.kernels.compiling import kernel
 
 
 @kernel

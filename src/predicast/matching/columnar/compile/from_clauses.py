@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from predicast.arrays import Array, offsets, places_of_each
-from predicast.matching.columnar.axes import TEXTUAL, Axis, AxisName
-from predicast.matching.columnar.clause_tests import ClauseTests
-from predicast.matching.columnar.coded_tests import CodedTests, Other
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts, split_all, spread
+from predicast.matching.columnar.compile.axes import TEXTUAL, Axis, AxisName
+from predicast.matching.columnar.compile.clause_tests import ClauseTests
+from predicast.matching.columnar.compile.coded_tests import CodedTests, Other
+from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts, split_all, spread
 from predicast.model.spans import Span
 
 _Cut = tuple[Any, int] | None  # a value and a side; None is unbounded

@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from predicast.arrays import Array, offsets
-from predicast.matching.columnar.axes import SCALES, Axis, AxisName, Scale
-from predicast.matching.columnar.clause_tests import compiled_tests
-from predicast.matching.columnar.coded_tests import CodedTests
-from predicast.matching.columnar.cuts import (
+from predicast.matching.columnar.compile.axes import SCALES, Axis, AxisName, Scale
+from predicast.matching.columnar.compile.clause_tests import compiled_tests
+from predicast.matching.columnar.compile.coded_tests import CodedTests
+from predicast.matching.columnar.compile.cuts import (
     EXACT,
     NumberCuts,
     TextCuts,
@@ -27,7 +27,7 @@ from predicast.matching.columnar.cuts import (
     lie_before,
     spread,
 )
-from predicast.matching.columnar.from_clauses import coded
+from predicast.matching.columnar.compile.from_clauses import coded
 from predicast.model import Absent, Kind, Operator
 from predicast.model.domain import after_prefix
 from predicast.model.operand_columns import OperandColumns

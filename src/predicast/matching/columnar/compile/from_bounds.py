@@ -20,17 +20,17 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from predicast.arrays import Array, places_of_each
-from predicast.matching.columnar.axes import Axis, AxisName, Scale
-from predicast.matching.columnar.clause_tests import ClauseTests, compiled_tests
-from predicast.matching.columnar.coded_tests import CodedTests
-from predicast.matching.columnar.cuts import (
+from predicast.matching.columnar.compile.axes import Axis, AxisName, Scale
+from predicast.matching.columnar.compile.clause_tests import ClauseTests, compiled_tests
+from predicast.matching.columnar.compile.coded_tests import CodedTests
+from predicast.matching.columnar.compile.cuts import (
     EXACT,
     TextCuts,
     hold_no_integer,
     lie_before,
     ranked_apart,
 )
-from predicast.matching.columnar.from_clauses import coded
+from predicast.matching.columnar.compile.from_clauses import coded
 from predicast.model import Absent, Clause, Constraint, Kind, Operator, Subscription
 
 _EQ, _LT, _LE, _GT, _GE = range(5)

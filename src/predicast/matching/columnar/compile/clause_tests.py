@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from predicast.matching.columnar.axes import IS_CLEAR, IS_SET, SCALES, AxisName, Scale
-from predicast.matching.columnar.coded_tests import Other
+from predicast.matching.columnar.compile.axes import IS_CLEAR, IS_SET, SCALES, AxisName, Scale
+from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.model import Absent, Clause, Constraint, Kind, Operator
 from predicast.model.domain import Domain, after_prefix, domain_of
 from predicast.model.spans import Span, SpanSet

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from predicast.matching.columnar._buffers import with_room, with_run
-from predicast.matching.columnar._compiling import brief_kernel
+from predicast.matching.columnar.kernels.buffers import with_room, with_run
+from predicast.matching.columnar.kernels.compiling import brief_kernel
 
 LACKING: Final = 0
 NUMBER: Final = 1

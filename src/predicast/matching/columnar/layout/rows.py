@@ -27,7 +27,7 @@ from typing import Final
 import numpy as np
 
 from predicast.arrays import Array, expand, offsets, offsets_of
-from predicast.matching.columnar.coded_tests import CodedTests
+from predicast.matching.columnar.compile.coded_tests import CodedTests
 
 _PATTERN: Final = 1e-3  # the part of all events that a pattern is taken to hold for
 

@@ -16,9 +16,9 @@ from dataclasses import replace
 import numpy as np
 
 from predicast.arrays import Array, offsets
-from predicast.matching.columnar.axes import TEXTUAL, Axis, AxisName
-from predicast.matching.columnar.coded_tests import CodedTests, Other, stacked
-from predicast.matching.columnar.cuts import NumberCuts, TextCuts, ranked_apart
+from predicast.matching.columnar.compile.axes import TEXTUAL, Axis, AxisName
+from predicast.matching.columnar.compile.coded_tests import CodedTests, Other, stacked
+from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts, ranked_apart
 
 _Cuts = NumberCuts | TextCuts | None
 

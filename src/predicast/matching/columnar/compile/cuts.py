@@ -31,8 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from predicast.arrays import offsets
-from predicast.matching.columnar._code_kernels import code_by_search, code_by_table
-from predicast.matching.columnar.words import Words
+from predicast.matching.columnar.compile.words import Words
+from predicast.matching.columnar.kernels.coding import code_by_search, code_by_table
 from predicast.model.values import INT_MAX, INT_MIN
 
 Codes: TypeAlias = npt.NDArray[np.int32]

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from predicast.matching.columnar.cuts import Codes, NumberCuts, TextCuts
+from predicast.matching.columnar.compile.cuts import Codes, NumberCuts, TextCuts
 from predicast.model import Kind
 
 UNREACHABLE: Final = np.iinfo(np.int32).max

@@ -10,8 +10,8 @@ import numpy as np
 from predicast.arrays import Array, expand, offsets, offsets_of
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Strings
-from predicast.matching.columnar.coded_tests import Other
-from predicast.matching.columnar.pattern_index import PatternIndex
+from predicast.matching.columnar.compile.coded_tests import Other
+from predicast.matching.columnar.patterns.pattern_index import PatternIndex
 from predicast.model import Absent, Clause, Event, Operator
 
 _PATTERNS: Final = frozenset({Operator.CONTAINS, Operator.LIKE, Operator.MATCHES})

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from predicast.matching.columnar._compiling import kernel
+from predicast.matching.columnar.kernels.compiling import kernel
 
 SURE: Final = -1  # an occurrence of the literal is a hit
 ASK: Final = -2  # an occurrence makes a candidate, which the caller verifies

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from predicast.matching.columnar._block_kernels import scan_family, visits_of
-from predicast.matching.columnar._compiling import brief_kernel, kernel
-from predicast.matching.columnar._row_kernels import find_rows
-from predicast.matching.columnar.image import SegmentArrays
+from predicast.matching.columnar.kernels.blocks import scan_family, visits_of
+from predicast.matching.columnar.kernels.compiling import brief_kernel, kernel
+from predicast.matching.columnar.kernels.rows import find_rows
+from predicast.matching.columnar.layout.image import SegmentArrays
 
 _ROOM: Final = 1 << 12  # matches that there is room for at first
 

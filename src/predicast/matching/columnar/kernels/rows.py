@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from predicast.matching.columnar._buffers import position, with_room, with_run
-from predicast.matching.columnar._compiling import kernel
-from predicast.matching.columnar.axes import UNREACHABLE
+from predicast.matching.columnar.compile.axes import UNREACHABLE
+from predicast.matching.columnar.kernels.buffers import position, with_room, with_run
+from predicast.matching.columnar.kernels.compiling import kernel
 
 _UNREACHABLE: Final = int(UNREACHABLE)
 

@@ -18,7 +18,7 @@ from numba import types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic as _intrinsic
 
-from predicast.matching.columnar._compiling import IS_COMPILED, features, kernel
+from predicast.matching.columnar.kernels.compiling import IS_COMPILED, features, kernel
 
 LANES: Final = 64
 

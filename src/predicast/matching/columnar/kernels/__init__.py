@@ -1,0 +1,1 @@
+"""The compiled loops, free functions over arrays."""

@@ -1,0 +1,1 @@
+"""Patterns on strings: which of many hold for which of many words."""
