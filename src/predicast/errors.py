@@ -16,6 +16,7 @@
     │   │   │   └── UnknownParameterError  name, suggestion
     │   │   ├── UnknownFunctionError   name, suggestion
     │   │   └── UnsupportedSyntaxError
+    │   ├── InvalidExpressionError     function, argument
     │   ├── JsonFormError              path
     │   └── NoTruthValueError (also a TypeError)
     ├── LimitError (also a ValueError) limit, actual
@@ -71,6 +72,7 @@ __all__ = [
     "InputFileError",
     "InvalidConstraintError",
     "InvalidEventError",
+    "InvalidExpressionError",
     "InvalidIdError",
     "InvalidIntervalError",
     "InvalidOptionError",
@@ -251,6 +253,16 @@ class UnknownFunctionError(ParseError):
 
 class UnsupportedSyntaxError(ParseError):
     """SQL that is well-formed but cannot be a subscription, such as a subquery."""
+
+
+class InvalidExpressionError(LanguageError):
+    """A function with arguments that it does not take; ``argument`` is the position, from 0.
+
+    Where text says so, it is a ``ParseError`` that points at the argument instead.
+    """
+
+    function: str | None
+    argument: int | None
 
 
 class JsonFormError(LanguageError):

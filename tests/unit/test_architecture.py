@@ -26,13 +26,17 @@ PARTS: dict[str, tuple[str, str]] = {
         "values, events, constraints, subscriptions; outlines and columns of operands",
         "errors bounded_cache",
     ),
+    "derived/": (
+        "expressions over attributes: trees, functions, what they make of one event",
+        "errors model",
+    ),
     "arrow/": (
         "the Arrow edge: what is accepted as a table, its columns brought to plain layouts",
         "errors model",
     ),
     "language/": (
         "text, JSON and Arrow to subscriptions and back; texts with parameters",
-        "errors bounded_cache model arrow",
+        "errors bounded_cache model derived arrow",
     ),
     "covering/": (
         "which subscriptions cover which: the relation, and the graph of filters ordered by it",
@@ -40,15 +44,15 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "matching/": (
         "the `Matcher` interface, the registry, batches of events; a folder per algorithm",
-        "errors arrays bounded_cache model arrow covering",
+        "errors arrays bounded_cache model derived arrow covering",
     ),
     "engine/": (
         "`Engine` and its parts: store, ids, statements, windows, changes, snapshots",
-        "errors arrays bounded_cache model arrow language covering matching",
+        "errors arrays bounded_cache model derived arrow language covering matching",
     ),
     "testing/": (
         "strategies and the conformance suite, for people who add a matcher",
-        "errors model language covering matching engine",
+        "errors model derived language covering matching engine",
     ),
     "spark/": (
         "the same matching over DataFrames, batch and streaming",

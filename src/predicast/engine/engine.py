@@ -119,9 +119,13 @@ class Engine:
             return [self._entry(id, key, stated[key]) for id, key in store.ids.items()]
 
     def attributes(self) -> frozenset[str]:
-        """The names of all attributes that some subscription looks at."""
+        """The names of all attributes that some subscription looks at.
+
+        Of a derived attribute, such as ``price * qty``, they are those it is computed from.
+        """
         with self._lock:
-            return self._whole().statements.attributes()
+            statements = self._whole().statements
+            return statements.derivation().read(statements.attributes())
 
     def statistics(self) -> dict[str, int]:
         """What the matcher holds and the work it has done."""
@@ -305,14 +309,17 @@ class Engine:
         checked = event if isinstance(event, Event) else Event(event)
         with self._lock:
             store = self._whole()
-            return sorted(store.ids.names(store.ask(lambda matcher: matcher.match(checked))))
+            whole = store.statements.derivation().event(checked)
+            return sorted(store.ids.names(store.ask(lambda matcher: matcher.match(whole))))
 
     def match_batch(self, events: Iterable[Event | Mapping[str, Any]]) -> list[list[str]]:
         """One sorted list of ids per event."""
         checked = _checked_events(events)
         with self._lock:
             store = self._whole()
-            matched = store.ask(lambda matcher: matcher.match_batch(checked))
+            derived = store.statements.derivation()
+            whole = [derived.event(event) for event in checked] if derived else checked
+            matched = store.ask(lambda matcher: matcher.match_batch(whole))
             return [sorted(store.ids.names(keys)) for keys in matched]
 
     def match_arrow(
@@ -333,14 +340,13 @@ class Engine:
         says which two columns hold the ends of an attribute.
         """
         from predicast.arrow import as_table
-        from predicast.matching.batches.event_batch import EventBatch
         from predicast.matching.matches import matches_table
 
         most = _checked_limit(limit)
         table = as_table(batch)  # before the lock: a stream may take its time
         with self._lock:
             store = self._whole()
-            columns = EventBatch.from_arrow(table, store.statements.attributes(), intervals)
+            columns = store.columns(table, intervals)
             pairs = store.ask(lambda matcher: matcher.match_columns(columns, most))
             return matches_table(pairs, store.ids)
 
@@ -359,13 +365,12 @@ class Engine:
         import pyarrow as pa
 
         from predicast.arrow import as_table
-        from predicast.matching.batches.event_batch import EventBatch
 
         most = _checked_limit(limit)
         table = as_table(batch)
         with self._lock:
             store = self._whole()
-            columns = EventBatch.from_arrow(table, store.statements.attributes(), intervals)
+            columns = store.columns(table, intervals)
             counts = store.ask(lambda matcher: matcher.count_columns(columns, most))
             return pa.array(counts, pa.int64())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from predicast.engine.derivation import derived_event
 from predicast.language import to_where
 from predicast.model import Absent, Clause, Constraint, Event, Interval, Subscription, Value
 from predicast.model.domain import domain_of
@@ -56,6 +57,7 @@ class Explanation:
 
 def explain(id: str, subscription: Subscription, event: Event, absent: Absent) -> Explanation:
     """Test every constraint of every clause and say how it went."""
+    event = derived_event(subscription, event)
     clauses = tuple(_clause(clause, event, absent) for clause in subscription.clauses)
     return Explanation(id, clauses, any(clause.matched for clause in clauses))
 

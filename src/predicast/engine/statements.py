@@ -34,6 +34,9 @@ from typing import Final, Protocol
 
 import numpy as np
 
+from predicast.engine import derivation
+from predicast.engine.derivation import Derivation
+from predicast.language.derived_names import is_derived
 from predicast.model import Subscription
 from predicast.model.operand_columns import OperandColumns, gathered, joined
 from predicast.model.outline import Outline, Stated
@@ -100,6 +103,7 @@ class Statements:
         self._by_outline: dict[Outline, list[int]] = {}  # numbers of chunks, the oldest first
         self._home = np.zeros(0, np.uint8)
         self._attributes: Counter[str] = Counter()  # how many subscriptions look at each
+        self._derivation: Derivation | None = derivation.NONE  # None: to be made anew
         self._in_chunks = 0
         self._unread: Unread | None = None  # more that are alone
 
@@ -116,6 +120,7 @@ class Statements:
         if len(alone):
             statements._unread = alone
         statements._attributes.update(attributes)
+        statements._derivation = None
         statements._make_room(bound - 1, 0)
         for keys, alike in groups:
             if len(keys):
@@ -131,7 +136,7 @@ class Statements:
         copy._chunks = {number: chunk.copy() for number, chunk in self._chunks.items()}
         copy._by_outline = {outline: [*each] for outline, each in self._by_outline.items()}
         copy._home, copy._in_chunks = self._home.copy(), self._in_chunks
-        copy._attributes = self._attributes.copy()
+        copy._attributes, copy._derivation = self._attributes.copy(), self._derivation
         return copy
 
     def __len__(self) -> int:
@@ -214,6 +219,7 @@ class Statements:
         at_home = [key for key in alone if key < len(self._home)]
         self._home[at_home] = 0
         self._attributes, self._in_chunks, self._by_outline = Counter(), 0, {}
+        self._derivation = None
         for stated in alone.values():
             self._look(stated.outline.attributes(), 1)
         for number, chunk in list(self._chunks.items()):
@@ -265,6 +271,12 @@ class Statements:
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at."""
         return frozenset(self._attributes)
+
+    def derivation(self) -> Derivation:
+        """The derived attributes that some subscription looks at."""
+        if self._derivation is None:
+            self._derivation = Derivation(self._attributes)
+        return self._derivation
 
     def grouped(self) -> Iterator[tuple[np.ndarray, OperandColumns]]:
         """All subscriptions: keys and what they state, a group at a time."""
@@ -327,9 +339,14 @@ class Statements:
 
     def _look(self, attributes: frozenset[str], subscriptions: int) -> None:
         for attribute in attributes:
+            before = self._attributes[attribute]
             self._attributes[attribute] += subscriptions
             if not self._attributes[attribute]:
                 del self._attributes[attribute]
+            elif before:
+                continue
+            if is_derived(attribute):
+                self._derivation = None
 
     # Chunks.
 

@@ -22,7 +22,7 @@ interrupted by the second Ctrl-C.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from predicast.engine.changes import Changes, Touched
@@ -40,8 +40,11 @@ from predicast.model.operand_columns import gathered
 from predicast.model.outline import Stated
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from predicast.engine.bulk import Bulk
     from predicast.engine.snapshot import Snapshot
+    from predicast.matching.batches import EventBatch
 
 T = TypeVar("T")
 
@@ -91,6 +94,16 @@ class SubscriptionStore:
         self.templates, self.sources = saved.templates, saved.sources
 
     # Asking.
+
+    def columns(
+        self, table: pa.Table, intervals: Mapping[str, tuple[str, str]] | None
+    ) -> EventBatch:
+        """What subscriptions look at in a table, derived attributes included."""
+        from predicast.matching.batches.event_batch import EventBatch
+
+        derived = self.statements.derivation()
+        wanted = derived.read(self.statements.attributes())
+        return derived.columns(EventBatch.from_arrow(table, wanted, intervals))
 
     def ask(self, question: Callable[[Matcher], T]) -> T:
         """What the matcher answers; not trusted any more if it was interrupted while it did."""

@@ -1,6 +1,6 @@
 """From text, JSON and Python expressions to subscriptions, and back."""
 
-from predicast.language.builder import attr
+from predicast.language.builder import attr, expr
 from predicast.language.json_form import (
     event_from_document,
     event_from_json,
@@ -20,6 +20,7 @@ __all__ = [
     "event_from_document",
     "event_from_json",
     "event_to_json",
+    "expr",
     "has_parameters",
     "parametric",
     "parse_where",

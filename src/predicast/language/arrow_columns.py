@@ -39,8 +39,14 @@ from predicast.arrow import (
     plain_type,
     texts,
 )
-from predicast.errors import InvalidConstraintError, UnsupportedColumnError
+from predicast.errors import (
+    InvalidConstraintError,
+    LimitError,
+    ParseError,
+    UnsupportedColumnError,
+)
 from predicast.language.arrow_rows import OPERATORS, VALUES, read_row
+from predicast.language.derived_names import canonical_attribute, is_derived
 from predicast.model.operators import LIKE, PRESENCE, REGEX, SET, Operator
 from predicast.model.outline import KINDS, OperandType
 
@@ -128,7 +134,26 @@ class ColumnRows:
         rows.operators = np.array([*by_code, _NO_OPERATOR], np.int8)[codes]  # -1 is null
         rows.bare = (rows.attributes == -1) & (codes == -1)
         rows._check()
+        rows._name_derived()
         return rows
+
+    def _name_derived(self) -> None:
+        """Give derived attributes their one name, whatever way it is written in the table."""
+        if not any(map(is_derived, self.names)):
+            return
+        places: dict[str, int] = {}
+        codes = []
+        for code, name in enumerate(self.names):
+            try:
+                codes.append(places.setdefault(canonical_attribute(name), len(places)))
+            except (LimitError, ParseError) as error:
+                raise InvalidConstraintError(
+                    f"attribute {name!r}: {error.message}",
+                    attribute=name,
+                    row=int((self.attributes == code).argmax()),
+                ) from error
+        self.names = list(places)
+        self.attributes = np.array([*codes, -1], self.attributes.dtype)[self.attributes]
 
     ids: pa.Array
     clauses: pa.Array

@@ -3,43 +3,117 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any, NoReturn
 
+from predicast.derived import Constant, Input, Span, Tree, call
 from predicast.errors import LanguageError, NoTruthValueError
+from predicast.language.derived_names import expression_of
+from predicast.language.where.printer import DERIVED
+from predicast.language.where.scalar_text import name_of, text_of
 from predicast.model import Constraint, Expression, Leaf, LikePattern, Operator
 from predicast.model.constraint import checked_name
 from predicast.model.expression import COMBINE
+from predicast.model.values import checked
 
 
 def attr(name: str) -> Attribute:
-    """An attribute to compare.
+    """An attribute to compare, or to compute with.
 
     >>> from predicast.language import parse_where, to_subscription
     >>> built = attr("x").between(0, 10) & (attr("kind") == "tank")
     >>> to_subscription(built) == parse_where("x BETWEEN 0 AND 10 AND kind = 'tank'")
     True
+    >>> built = attr("price") * attr("qty") > 100
+    >>> to_subscription(built) == parse_where("price * qty > 100")
+    True
     """
-    return Attribute(name)
+    return Attribute(Input(checked_name(name)))
+
+
+def expr(text: str) -> Attribute:
+    """An expression over attributes to compare, as ``where`` text has it.
+
+    >>> from predicast.language import parse_where, to_subscription
+    >>> to_subscription(expr("lower(city)") == "rome") == parse_where("lower(city) = 'rome'")
+    True
+    """
+    return Attribute(expression_of(DERIVED + text))
 
 
 class Attribute:
     """Comparisons with it make expressions, which combine with ``&``, ``|`` and ``~``."""
 
-    __slots__ = ("_name",)
+    __slots__ = ("_name", "_tree")
 
-    def __init__(self, name: str) -> None:
-        self._name = checked_name(name)
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._name = name_of(tree)
 
     def __repr__(self) -> str:
-        return f"attr({self._name!r})"
+        if isinstance(self._tree, Input):
+            return f"attr({self._tree.name!r})"
+        return f"expr({text_of(self._tree)!r})"
 
     def _is(self, operator: Operator, operand: Any = None) -> Expression:
         return Leaf(Constraint(self._name, operator, operand))
 
+    def _compared(self, function: str, left: Tree, right: Tree) -> Expression:
+        """The comparison of two attributes, which is true or false of an event."""
+        return Leaf(Constraint(name_of(call(function, [left, right])), Operator.EQ, True))
+
+    def _with(self, function: str, other: Any, *, mirrored: bool = False) -> Attribute:
+        if isinstance(other, Attribute):
+            right = other._tree
+        elif isinstance(other, timedelta) and function in {"+", "-"} and not mirrored:
+            span = Span(0, other // timedelta(microseconds=1))
+            return Attribute(call("shift", [self._tree, -span if function == "-" else span]))
+        else:
+            right = Constant(checked("operand", other))
+        sides = [right, self._tree] if mirrored else [self._tree, right]
+        return Attribute(call(function, sides))
+
+    def __add__(self, other: Any) -> Attribute:
+        return self._with("+", other)
+
+    def __radd__(self, other: Any) -> Attribute:
+        return self._with("+", other, mirrored=True)
+
+    def __sub__(self, other: Any) -> Attribute:
+        return self._with("-", other)
+
+    def __rsub__(self, other: Any) -> Attribute:
+        return self._with("-", other, mirrored=True)
+
+    def __mul__(self, other: Any) -> Attribute:
+        return self._with("*", other)
+
+    def __rmul__(self, other: Any) -> Attribute:
+        return self._with("*", other, mirrored=True)
+
+    def __truediv__(self, other: Any) -> Attribute:
+        return self._with("/", other)
+
+    def __rtruediv__(self, other: Any) -> Attribute:
+        return self._with("/", other, mirrored=True)
+
+    def __mod__(self, other: Any) -> Attribute:
+        return self._with("%", other)
+
+    def __rmod__(self, other: Any) -> Attribute:
+        return self._with("%", other, mirrored=True)
+
+    def __neg__(self) -> Attribute:
+        return Attribute(call("negative", [self._tree]))
+
     def __eq__(self, value: object) -> Expression:  # type: ignore[override]
+        if isinstance(value, Attribute):
+            return self._compared("=", self._tree, value._tree)
         return self._is(Operator.EQ, value)
 
     def __ne__(self, value: object) -> Expression:  # type: ignore[override]
+        if isinstance(value, Attribute):
+            return ~self._compared("=", self._tree, value._tree)
         return self._is(Operator.NE, value)
 
     __hash__ = None  # type: ignore[assignment]  # == makes an expression, so no set can hold it
@@ -64,15 +138,23 @@ class Attribute:
     __and__ = __rand__ = __or__ = __ror__ = __invert__ = _not_combined
 
     def __lt__(self, value: Any) -> Expression:
+        if isinstance(value, Attribute):
+            return self._compared("<", self._tree, value._tree)
         return self._is(Operator.LT, value)
 
     def __le__(self, value: Any) -> Expression:
+        if isinstance(value, Attribute):
+            return self._compared("<=", self._tree, value._tree)
         return self._is(Operator.LE, value)
 
     def __gt__(self, value: Any) -> Expression:
+        if isinstance(value, Attribute):
+            return self._compared("<", value._tree, self._tree)
         return self._is(Operator.GT, value)
 
     def __ge__(self, value: Any) -> Expression:
+        if isinstance(value, Attribute):
+            return self._compared("<=", value._tree, self._tree)
         return self._is(Operator.GE, value)
 
     def between(self, lo: Any, hi: Any) -> Expression:

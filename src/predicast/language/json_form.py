@@ -21,7 +21,15 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
-from predicast.errors import InvalidValueError, JsonFormError, ModelError, suggest
+from predicast.errors import (
+    InvalidValueError,
+    JsonFormError,
+    LimitError,
+    ModelError,
+    ParseError,
+    suggest,
+)
+from predicast.language.derived_names import canonical_attribute
 from predicast.language.where.literals import timestamp
 from predicast.model import Clause, Constraint, Event, Interval, LikePattern, Operator, Subscription
 from predicast.model.expression import MAX_CLAUSES, MAX_CONSTRAINTS
@@ -176,8 +184,10 @@ def _constraint(document: Any, path: str) -> Constraint:
     elif "escape" in document:
         _refuse(f"{path}.escape", "only like takes an escape")
     try:
+        if isinstance(attribute, str):
+            attribute = canonical_attribute(attribute)
         return Constraint(attribute, operator, operand)  # type: ignore[arg-type]
-    except ModelError as error:
+    except (LimitError, ModelError, ParseError) as error:
         raise JsonFormError(f"{path}: {error.message}", path=path) from error
 
 

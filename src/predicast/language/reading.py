@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from predicast.errors import LanguageError
+from predicast.language.derived_names import check_attributes
 from predicast.language.where import parse_where
 from predicast.language.where.cache import outlined_where
 from predicast.model import And, Expression, Leaf, Not, Or, Subscription, Value, subscription_of
@@ -27,8 +28,9 @@ def to_subscription(expression: Readable) -> Subscription:
     if isinstance(expression, str):
         return parse_where(expression)
     if isinstance(expression, Leaf | Not | And | Or):
-        return subscription_of(expression)
+        expression = subscription_of(expression)
     if isinstance(expression, Subscription):
+        check_attributes(expression.attributes())
         return expression
     raise LanguageError(
         'a subscription is text such as "price < 10", or built with attr(...), '

@@ -67,6 +67,20 @@ class Event:
         return Event, (self._attributes,)
 
 
+def with_values(event: Event, values: Mapping[str, Value | Interval | None]) -> Event:
+    """The event with other values under some names, trusted to be checked; ``None`` is absent."""
+    attributes = dict(event.items())
+    for name, value in values.items():
+        if value is None:
+            attributes.pop(name, None)
+        else:
+            attributes[name] = value
+    other = object.__new__(Event)
+    object.__setattr__(other, "_attributes", attributes)
+    object.__setattr__(other, "is_region", event.is_region)
+    return other
+
+
 def _flatten(
     attributes: Mapping[str, Any], prefix: str, flat: dict[str, Value | Interval], depth: int
 ) -> bool:

@@ -146,15 +146,12 @@ def test_an_error_points_at_the_spot(text: str, line: int, column: int, message:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("a = b", "strings stand in quotes"),
         ("a = NULL", "IS NULL"),
-        ("a - 5 > 3", "move the arithmetic"),
         ("a <=> 5", "IS NULL"),
         ("a ILIKE 'x'", "(?i)"),
         ("a IN (SELECT 1)", "list the values"),
         ("a = 1; DROP", "semicolon"),
         ("a = 1 && b = 2", "AND"),
-        ("CASE WHEN a THEN b END", "made of comparisons"),
         ("a = ?", "the value itself"),
     ],
 )
@@ -166,9 +163,9 @@ def test_other_sql_is_refused_with_a_hint(text: str, hint: str) -> None:
 
 def test_an_error_shows_a_caret() -> None:
     with pytest.raises(ParseError) as caught:
-        parse_where("price < 10 AND symbol == IBM")
+        parse_where("price < 10 AND symbol == NULL")
     assert str(caught.value).splitlines()[1:3] == [
-        "  price < 10 AND symbol == IBM",
+        "  price < 10 AND symbol == NULL",
         "                           ^",
     ]
 

@@ -12,8 +12,9 @@ say, a quote inside a comment is simply parsed each time.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final
+from typing import Final, NamedTuple
 
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import ModelError, ParseError, TextTooLongError
@@ -39,11 +40,31 @@ _CUT: Final = re.compile(
 _MARKS: Final = {"'": "'", '"': '"'}  # what stands for a string in a shape; a number is 0
 
 
+class Fixed(NamedTuple):
+    """Which literals of a shape are not to be filled in, since names and constants hold them.
+
+    Texts that have the same ones there, ``round(price, 2) < 5`` and ``round(price, 2) < 7``, share
+    a shape of their own.
+    """
+
+    places: tuple[int, ...]
+
+    @property
+    def cost(self) -> int:
+        return 100 + 36 * len(self.places)
+
+    def key(self, key: tuple[str, ...], texts: Sequence[str]) -> tuple[str, ...]:
+        """The key of the shape in which these texts stand; no text has one that begins so."""
+        return ("", "=", *key, *(texts[place] for place in self.places))
+
+
 class ShapeCache:
     """Shapes seen lately, as many as go into some bytes; safe to share between threads."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._shapes = BoundedCache[tuple[str, ...], Shape](max_bytes, lambda _, shape: shape.cost)
+        self._shapes = BoundedCache[tuple[str, ...], Shape | Fixed](
+            max_bytes, lambda _, shape: shape.cost
+        )
         self.hits = 0
         self.misses = 0
 
@@ -58,10 +79,7 @@ class ShapeCache:
     def parse(self, text: str) -> Subscription:
         """The subscription that the text states."""
         key, texts = _cut(text)
-        try:
-            shape: Shape | None = self._shapes[key]
-        except KeyError:
-            shape = None
+        shape = self._known(key, texts)
         if shape is None:
             return self._parse_fresh(text, key)
         self.hits += 1
@@ -73,10 +91,7 @@ class ShapeCache:
     def outlined(self, text: str) -> Stated:
         """The same as an outline and operands; no object is made if the shape is known."""
         key, texts = _cut(text)
-        try:
-            shape: Shape | None = self._shapes[key]
-        except KeyError:
-            shape = None
+        shape = self._known(key, texts)
         if shape is None:
             return outlined(self._parse_fresh(text, key))
         self.hits += 1
@@ -92,10 +107,42 @@ class ShapeCache:
         clauses = normalised(parse(text))
         subscription = Subscription.of([[filled(leaf, text) for leaf in c] for c in clauses])
         slots = _slots(text)
-        places = {(each.start, each.end) for c in clauses for leaf in c for each in leaf.literals}
+        leaves = [leaf for clause in clauses for leaf in clause]
+        places = {(each.start, each.end) for leaf in leaves for each in leaf.literals}
         if slots.items() <= places:
             self._shapes.put(key, Shape(clauses, text, list(slots)))
+        elif any(leaf.fixed for leaf in leaves):
+            self._put_fixed(text, key, clauses, slots.items() - places)
         return subscription
+
+    def _put_fixed(
+        self,
+        text: str,
+        key: tuple[str, ...],
+        clauses: list[list[ConstraintTemplate]],
+        others: set[tuple[int, int]],
+    ) -> None:
+        """Remember a shape of which some literals are part of names or of constants."""
+        spans = {span for clause in clauses for leaf in clause for span in leaf.fixed}
+        slots = list(_slots(text).items())
+        if not all(any(a <= start and end <= b for a, b in spans) for start, end in others):
+            return
+        fixed = Fixed(tuple(place for place, slot in enumerate(slots) if slot in others))
+        if self._shapes.put(key, fixed) == fixed:
+            texts = [text[start:end] for start, end in slots]
+            shape = Shape(clauses, text, [start for start, _ in slots])
+            self._shapes.put(fixed.key(key, texts), shape)
+
+    def _known(self, key: tuple[str, ...], texts: list[str]) -> Shape | None:
+        """The shape of a text, if it was seen before."""
+        try:
+            found = self._shapes[key]
+            if type(found) is Fixed:
+                found = self._shapes[found.key(key, texts)]
+        except KeyError:
+            return None
+        assert type(found) is Shape
+        return found
 
 
 _shared = ShapeCache()

@@ -26,10 +26,7 @@ _CLOCK: Final = Mistake(
     "a subscription has no clock yet",
     "write the time itself, TIMESTAMP '2026-01-31 09:30:00', or a parameter such as :now",
 )
-_CAST: Final = Mistake(
-    "a subscription does not convert values",
-    "write the value as it is meant: 5, '5' or DATE '2026-01-31'",
-)
+_CAST: Final = Mistake("CONVERT is not supported", "write CAST(x AS BIGINT)")
 _LIST: Final = Mistake("a comparison is with one value", "write x IN (1, 2) for one of several")
 _NOTHING: Final = Mistake(
     "comparing with nothing is never true", "write x IS NULL or x IS NOT NULL"
@@ -40,7 +37,11 @@ _COMMENT: Final = Mistake(
     "comments are like -- this or /* this */; odd names stand in back-quotes: `#x`",
 )
 _CONDITION: Final = "a subscription is the condition alone"
-_ARITHMETIC: Final = "move the arithmetic to the value: x > 8 instead of x - 5 > 3"
+_ARITHMETIC: Final = {
+    "^": "write x * x",
+    "MOD": "write x % 2",
+    "DIV": "write floor(x / 2)",
+}
 _PATTERN: Final = Mistake(
     "patterns are written with LIKE and RLIKE", "write x RLIKE '^a.*z$' or x LIKE 'a%z'"
 )
@@ -55,14 +56,14 @@ _SIGN: Final = Mistake("this sign has no meaning here", "a parameter is like :lo
 AT_VALUE: Final[dict[str, Mistake]] = {
     **dict.fromkeys(("NOW", "CURRENT_TIMESTAMP", "CURRENT_DATE", "CURDATE", "GETDATE"), _CLOCK),
     **dict.fromkeys(("CURRENT_TIME", "LOCALTIMESTAMP", "SYSDATE", "UNIX_TIMESTAMP"), _CLOCK),
-    **dict.fromkeys(("CAST", "TRY_CAST", "CONVERT"), _CAST),
+    "CONVERT": _CAST,
     **dict.fromkeys(("ANY", "ALL", "SOME", "ARRAY", "["), _LIST),
     **dict.fromkeys(("NONE", "NIL", "UNDEFINED"), _NOTHING),
     **dict.fromkeys(("NAN", "INF", "INFINITY"), _FINITE),
     **dict.fromkeys(("$", "@", "%", "{"), _SIGN),
     **dict.fromkeys(("#", "/"), _COMMENT),
     "INTERVAL": Mistake(
-        "spans of time are not supported yet", "write both times: x > TIMESTAMP '2026-01-31 09:30'"
+        "spans of time are only added to a timestamp", "write at + INTERVAL 1 DAY > until"
     ),
     "DATE": Mistake("DATE is followed by a string", "write DATE '2026-01-31'"),
     "TIMESTAMP": Mistake(
@@ -77,14 +78,13 @@ AT_VALUE: Final[dict[str, Mistake]] = {
 # Behind an attribute or a whole test, where only AND, OR or the end could follow.
 BEHIND_TEST: Final[dict[str, Mistake]] = {
     "||": Mistake(
-        "|| joins strings; a subscription only compares",
+        "|| joins strings",
         "write OR for either of two tests, and one string for two: 'ab'",
     ),
     "&&": Mistake("&& is not SQL", "write AND"),
     "&": Mistake("& computes with bits; a subscription only compares", "write AND for both"),
     "|": Mistake("| computes with bits; a subscription only compares", "write OR for either"),
     ";": Mistake("a subscription is one expression", "leave out the semicolon"),
-    "::": _CAST,
     "XOR": Mistake("XOR is not supported", "write (a AND NOT b) OR (NOT a AND b)"),
     "ILIKE": Mistake("ILIKE is not supported", "write RLIKE '(?i)...' instead"),
     "<=>": Mistake("<=> is not supported", "write = or IS NULL"),
@@ -121,8 +121,8 @@ BEHIND_TEST: Final[dict[str, Mistake]] = {
         for word in ("WHERE", "ORDER BY", "GROUP BY", "SORT BY", "LIMIT", "HAVING", "UNION", "FROM")
     },
     **{
-        word: Mistake(f"{word!r} computes; a subscription only compares", _ARITHMETIC)
-        for word in ("+", "-", "*", "/", "%", "^", "MOD", "DIV")
+        word: Mistake(f"there is no operator {word}", hint)
+        for word, hint in _ARITHMETIC.items()
     },
 }  # fmt: skip
 # Comparisons as other languages write them; the signs of two tokens are put together first.
@@ -139,33 +139,20 @@ FUNCTIONS_ELSEWHERE: Final = {
     **dict.fromkeys(("instr", "charindex", "locate", "position", "includes"), "contains"),
     **dict.fromkeys(("regexp_matches", "regex", "matches", "regexp_extract"), "rlike"),
 }
-_OF_ATTRIBUTES: Final = "attributes are compared as they come"
 CALLS: Final[dict[str, Mistake]] = {
     **dict.fromkeys(
         ("array_contains", "array_position", "arrays_overlap", "any_match", "size", "explode"),
         Mistake("arrays are not supported yet", "make an attribute of what is asked for"),
     ),
-    **dict.fromkeys(("lower", "upper", "lcase", "ucase"), Mistake(
-        f"{_OF_ATTRIBUTES}; functions of them are not supported yet",
-        "write x RLIKE '(?i)^ibm$' to leave case aside",
-    )),
-    **dict.fromkeys(("coalesce", "nvl", "ifnull", "nullif"), Mistake(
-        f"{_OF_ATTRIBUTES}; functions of them are not supported yet",
-        "write x IS NULL OR x = 0",
-    )),
-    **dict.fromkeys(("cast", "try_cast", "convert"), _CAST),
-    **dict.fromkeys(
-        ("length", "len", "char_length", "abs", "round", "floor", "ceil", "trim", "ltrim", "rtrim",
-         "substring", "substr", "left", "right", "concat", "year", "month", "day", "hour", "if",
-         "mod", "datediff", "date_trunc", "greatest", "least"),
-        Mistake(
-            f"{_OF_ATTRIBUTES}; functions of them are not supported yet",
-            "make an attribute of what it would give",
-        ),
-    ),
+    "nullif": Mistake("nullif is not supported", "write CASE WHEN x != 0 THEN x END"),
+    "if": Mistake("if is not supported", "write CASE WHEN x > 5 THEN 'high' ELSE 'low' END"),
+    "convert": _CAST,
+    "datediff": Mistake("datediff is not supported", "write a + INTERVAL 1 DAY < b"),
+    "left": Mistake("left is not supported", "write substring(x, 1, 3)"),
+    "right": Mistake("right is not supported", "write substring(x, -3)"),
     **dict.fromkeys(("date", "to_date", "timestamp", "to_timestamp"), Mistake(
-        f"{_OF_ATTRIBUTES}: this makes a time of a string",
-        "write x >= DATE '2026-01-31' AND x < DATE '2026-02-01' for a day",
+        "this makes a time of a string",
+        "write CAST(x AS DATE), or x >= DATE '2026-01-31' AND x < DATE '2026-02-01' for a day",
     )),
 }  # fmt: skip
 
@@ -222,13 +209,6 @@ class MistakeReader(TokenReader):
         known = AT_VALUE.get(token.text.upper())
         if known is not None and token.token_type is not TokenType.IDENTIFIER:
             self._refuse(known)
-        if following.token_type is TokenType.L_PAREN and token.text[:1].isalpha():
-            self._refuse(
-                Mistake(
-                    f"functions do not make values yet: {token.text}(...)",
-                    "write the value itself, or a parameter such as :low",
-                )
-            )
 
     def _refuse_known_continuation(self) -> None:
         """Refuse what stands behind a name or a test, if it is one of the usual mistakes."""
@@ -237,10 +217,6 @@ class MistakeReader(TokenReader):
         self._refuse_odd_characters()
         if previous.token_type is TokenType.NUMBER and token.start == previous.end + 1:
             self._refuse_broken_number()
-        if token.token_type is TokenType.DASH and self._joins_words():
-            self._refuse(
-                Mistake("'-' computes; a subscription only compares", "quote the name: `a-b`")
-            )
         known = BEHIND_TEST.get(token.text.upper())
         if known is not None and token.token_type is not TokenType.IDENTIFIER:
             self._refuse(known)
@@ -327,9 +303,3 @@ class MistakeReader(TokenReader):
                     "TIMESTAMP '2026-01-31 09:30:00'",
                 )
             )
-
-    def _joins_words(self) -> bool:
-        """Whether the sign stands between two words without a space, as in a name."""
-        before, sign, after = self._previous, self._token, self._peek(1)
-        touching = before.end + 1 == sign.start and sign.end + 1 == after.start
-        return touching and before.text[:1].isalpha() and after.text[:1].isalpha()

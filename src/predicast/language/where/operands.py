@@ -103,10 +103,10 @@ class OperandReader(MistakeReader):
         return (
             token.text.lower() in _LITERAL_FUNCTIONS
             and following.token_type is TokenType.L_PAREN
-            and self._peek(2).token_type is TokenType.STRING
+            and self._peek(2).token_type in {TokenType.STRING, TokenType.COLON}
         )
 
-    def _literal(self, where: str, *, ordered: bool = False) -> Literal:
+    def _literal(self, where: str) -> Literal:
         token = self._token
         if token.token_type in {TokenType.DASH, TokenType.PLUS}:
             self._advance()
@@ -117,7 +117,7 @@ class OperandReader(MistakeReader):
             return self._quoted()
         if token.token_type is TokenType.COLON:
             return self._parameter()
-        if token.token_type in {TokenType.TRUE, TokenType.FALSE} and not ordered:
+        if token.token_type in {TokenType.TRUE, TokenType.FALSE}:
             self._advance()
             truth = token.token_type is TokenType.TRUE
             return Literal(token.start, token.end + 1, lambda _: truth, Kind.BOOLEAN)
@@ -132,7 +132,7 @@ class OperandReader(MistakeReader):
             quoted = self._string(f"inside {token.text}(...)")
             self._expect(TokenType.R_PAREN, f"the closing parenthesis of {token.text}")
             return Literal(quoted.start, quoted.end, function, Kind.TIMESTAMP)
-        self._fail_at_operand(f"a value {where}")
+        self._fail_at_operand(where)
 
     def _number(self, *, negative: bool) -> Literal:
         start = self._token.start
@@ -155,21 +155,6 @@ class OperandReader(MistakeReader):
         if text == self._text[start:end]:
             return Literal(start, end, convert, Kind.NUMBER)
         return Literal(start, end, lambda _: convert(text), Kind.NUMBER)
-
-    def _literals(self) -> list[Literal]:
-        if self._token.token_type is TokenType.COLON:
-            self._fail(
-                "expected a parenthesis after IN",
-                hint="a parameter is one value; list several: x IN (:first, :second)",
-            )
-        self._expect(TokenType.L_PAREN, "a parenthesis after IN", "list the values: x IN (1, 2)")
-        if self._token.token_type is TokenType.R_PAREN:
-            self._fail("expected a value in the list of IN, which is empty")
-        found = [self._literal("in the list of IN")]
-        while self._take(TokenType.COMMA):
-            found.append(self._literal("in the list of IN"))
-        self._expect(TokenType.R_PAREN, "a comma or the closing parenthesis of IN")
-        return found
 
     def _string(self, where: str) -> Literal:
         if self._token.token_type not in {TokenType.STRING, TokenType.RAW_STRING}:
@@ -245,17 +230,12 @@ class OperandReader(MistakeReader):
                     "write what stands behind WHERE; as a name it stands in back-quotes: `select`",
                 )
             self._unsupported("a subscription holds no subquery", "list the values: x IN (1, 2)")
-        if token.token_type in {TokenType.CASE, TokenType.ILIKE}:
+        if token.token_type is TokenType.ILIKE:
             self._unsupported(f"{token.text.upper()} cannot be part of a subscription", _ALLOWED)
         self._refuse_known_value()
         if token.token_type is TokenType.PLACEHOLDER:
             self._unsupported(
                 "a parameter has a name", "write the value itself, or a parameter such as :low"
-            )
-        if self._at_name():
-            self._unsupported(
-                f"expected {what.strip()}, not the attribute {token.text!r}",
-                "an attribute is compared with a value; strings stand in quotes: 'IBM'",
             )
         self._fail(f"expected {what.strip()}, not {token.text!r}")
 

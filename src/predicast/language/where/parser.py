@@ -9,14 +9,15 @@ recursion, and every error knows its place.
     condition  = conjunction { OR conjunction }
     conjunction= term { AND term }
     term       = { NOT } ( "(" condition ")" | test )
-    test       = name ( = | == | != | <> | < | <= | > | >= ) literal      or the other way round
-               | name [NOT] BETWEEN literal AND literal
-               | name [NOT] IN "(" literal { "," literal } ")"
-               | name [NOT] LIKE string [ESCAPE string] | name [NOT] RLIKE string
-               | name IS [NOT] NULL
-               | function "(" name "," string ")"
-               | name                                   a boolean attribute
+    test       = scalar ( = | == | != | <> | < | <= | > | >= ) scalar
+               | scalar [NOT] BETWEEN scalar AND scalar
+               | scalar [NOT] IN "(" scalar { "," scalar } ")"
+               | scalar [NOT] LIKE string [ESCAPE string] | scalar [NOT] RLIKE string
+               | scalar IS [NOT] NULL
+               | function "(" scalar "," string ")"
+               | scalar                                 a boolean
                | TRUE | FALSE
+    scalar     = name | literal | an expression over attributes: ``scalars.py``
     literal    = number | string | TRUE | FALSE | timestamp | ":" parameter
     string     = quoted text | ":" parameter
 
@@ -31,15 +32,12 @@ from typing import Final, NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from predicast.errors import NestingTooDeepError, ParseError, UnknownFunctionError, suggest
-from predicast.language.where.mistakes import CALLS, FUNCTIONS_ELSEWHERE
-from predicast.language.where.operands import (
-    FUNCTIONS,
-    PRESENCE_FUNCTIONS,
-    STRING_FUNCTIONS,
-    OperandReader,
-)
+from predicast.derived import Tree
+from predicast.errors import NestingTooDeepError, ParseError, suggest
+from predicast.language.where.cases import CaseReader
+from predicast.language.where.operands import PRESENCE_FUNCTIONS, STRING_FUNCTIONS
 from predicast.language.where.position import error_at
+from predicast.language.where.scalars import Operand
 from predicast.language.where.template import ConstraintTemplate, Literal
 from predicast.language.where.tokens import END
 from predicast.model import And, Kind, Leaf, Not, Operator, Or
@@ -61,6 +59,7 @@ _MIRRORED: Final = {
     Operator.GT: Operator.LT,
     Operator.GE: Operator.LE,
 }
+_TESTS: Final = frozenset({*STRING_FUNCTIONS, *PRESENCE_FUNCTIONS})
 _WORDS: Final = ("AND", "OR", "BETWEEN", "LIKE", "RLIKE", "IN", "IS")
 
 
@@ -85,17 +84,35 @@ def parse(text: str, *, parameters: bool = False) -> Node[ConstraintTemplate]:
     return _Parser(text, parameters=parameters).condition()
 
 
-class _Parser(OperandReader):
+def parse_scalar(text: str) -> Tree:
+    """An expression over attributes, or a ``ParseError`` that points at what is wrong."""
+    return _Parser(text).scalar()
+
+
+class _Parser(CaseReader):
     """One pass over the tokens, with one token of look-ahead."""
 
     # The boolean skeleton: a stack of groups instead of recursion.
 
     def condition(self) -> Node[ConstraintTemplate]:
-        groups = [_Group(0)]
         self._refuse_leading_word()
+        return self._condition(END.token_type)
+
+    def scalar(self) -> Tree:
+        """The whole text as an expression."""
+        tree = self._scalar("an expression")
+        if self._token is not END:
+            self._refuse_known_continuation()
+            self._fail(f"expected an operator or the end, not {self._token.text!r}")
+        return tree
+
+    def _condition(self, end: TokenType) -> Node[ConstraintTemplate]:
+        groups = [_Group(0)]
         while True:
             negated = self._negation(len(groups) - 1)
-            if self._take(TokenType.L_PAREN):
+            at_group = self._token.token_type is TokenType.L_PAREN
+            if at_group and not self._at_parenthesised_value():
+                self._advance()
                 groups.append(_Group(self._previous.start, negated))
                 self._check_nesting(len(groups) - 1)
                 continue
@@ -111,7 +128,7 @@ class _Parser(OperandReader):
             if self._take(TokenType.OR):
                 groups[-1].alternatives.append([])
                 continue
-            if self._token is not END:
+            if self._token.token_type is not end:
                 self._unexpected_after_test()
             if len(groups) > 1:
                 raise error_at(
@@ -141,28 +158,22 @@ class _Parser(OperandReader):
         token = self._token
         if token.token_type in {TokenType.TRUE, TokenType.FALSE}:
             return self._constant()
-        if self._at_literal():
-            return self._mirrored_comparison()
         if self._is_comparison(token):
             self._fail(
                 f"expected a condition, not {token.text!r}",
                 hint="name the attribute each time: x > 5 AND x < 10",
             )
-        if not self._at_name():
-            self._fail_at_operand("a condition")
-        if (
-            self._peek(1).token_type is TokenType.L_PAREN
-            and token.token_type is not TokenType.IDENTIFIER
-        ):
+        if self._at_name() and self._at_call() and token.text.lower() in _TESTS:
             return Leaf(self._call())
-        name = self._name()
+        left = self._operand("a condition", first=True)
+        if left.literal is not None:
+            return self._mirrored_comparison(left, token)
         if self._token.token_type in _COMPARISONS:
             operator = _COMPARISONS[self._advance().token_type]
-            return Leaf(
-                self._constraint(name, operator, token, self._literal(f"after {operator.value}"))
-            )
+            right = self._operand(f"a value after {operator.value}")
+            return self._comparison(left, operator, right, token)
         negated = self._take(TokenType.NOT)
-        node = self._worded_test(name, token)
+        node = self._worded_test(left, token)
         if node is not None:
             return Not(node) if negated else node
         self._refuse_known_continuation()
@@ -172,98 +183,151 @@ class _Parser(OperandReader):
                 hint = "write x != 5, or NOT x < 5"
             self._fail("expected IN, BETWEEN, LIKE or RLIKE after NOT", hint=hint)
         # A boolean attribute by itself: x is x = TRUE, so that NOT x is x != TRUE.
-        truth = Literal(token.start, token.start, lambda _: True, Kind.BOOLEAN)
-        return Leaf(ConstraintTemplate(name, Operator.EQ, (truth,), token.start))
+        return Leaf(self._truth(left, token.start))
 
-    def _worded_test(self, name: str, at: Token) -> Node[ConstraintTemplate] | None:
+    def _truth(self, operand: Operand, start: int) -> ConstraintTemplate:
+        assert operand.tree is not None
+        truth = Literal(start, start, lambda _: True, Kind.BOOLEAN)
+        name = self._attribute(operand.tree)
+        return ConstraintTemplate(name, Operator.EQ, (truth,), start, operand.fixed)
+
+    def _comparison(
+        self, left: Operand, operator: Operator, right: Operand, at: Token
+    ) -> Node[ConstraintTemplate]:
+        """A constraint if one side is a literal; otherwise what the comparison gives is tested."""
+        if right.literal is not None:
+            return Leaf(self._constraint(left, operator, at, right))
+        if left.literal is not None:
+            return Leaf(self._constraint(right, _MIRRORED.get(operator, operator), at, left))
+        assert left.tree is not None and right.tree is not None
+        sides = [(left.tree, left.start), (right.tree, right.start)]
+        function = {Operator.NE: "="}.get(operator, operator.value)
+        if function in {">", ">="}:
+            function, sides = function.replace(">", "<"), sides[::-1]
+        tree = self._called(function, sides, left.start)
+        fixed = (*left.fixed, *right.fixed)
+        test = Leaf(self._truth(Operand(tree, None, left.start, fixed), left.start))
+        return Not(test) if operator is Operator.NE else test
+
+    def _compared(
+        self, operator: str, left: tuple[Tree, int], right: tuple[Tree, int]
+    ) -> Node[ConstraintTemplate]:
+        sides = (self._as_operand(*left), self._as_operand(*right))
+        if sides[0].literal is not None and sides[1].literal is not None:
+            self._fail("this compares two values", hint="one side names an attribute")
+        return self._comparison(sides[0], Operator(operator), sides[1], self._previous)
+
+    def _worded_test(self, left: Operand, at: Token) -> Node[ConstraintTemplate] | None:
         if self._take(TokenType.BETWEEN):
-            lo = self._literal("after BETWEEN", ordered=True)
-            both = "AND between the two ends of BETWEEN"
-            self._expect(TokenType.AND, both, "write x BETWEEN 1 AND 5")
-            hi = self._literal("after AND, the upper end of BETWEEN", ordered=True)
-            return Leaf(self._constraint(name, Operator.BETWEEN, at, lo, hi))
+            return self._between(left, at)
         if self._take(TokenType.IN):
-            return Leaf(self._constraint(name, Operator.IN, at, *self._literals()))
+            return self._among(left, at)
         if self._take(TokenType.LIKE):
             parts = [self._string_or_parameter("after LIKE")]
             if self._take(TokenType.ESCAPE):
                 parts.append(self._string_or_parameter("after ESCAPE"))
-            return Leaf(self._constraint(name, Operator.LIKE, at, *parts))
+            return Leaf(self._constraint(left, Operator.LIKE, at, *map(_literal_operand, parts)))
         if self._take(TokenType.RLIKE):
-            pattern = self._string_or_parameter("after RLIKE")
-            return Leaf(self._constraint(name, Operator.MATCHES, at, pattern))
+            pattern = _literal_operand(self._string_or_parameter("after RLIKE"))
+            return Leaf(self._constraint(left, Operator.MATCHES, at, pattern))
         if self._take(TokenType.IS):
             operator = Operator.EXISTS if self._take(TokenType.NOT) else Operator.ABSENT
             if not self._take(TokenType.NULL):
                 self._fail("expected NULL or NOT NULL after IS", hint=self._instead_of_is())
-            return Leaf(ConstraintTemplate(name, operator, (), at.start))
+            return Leaf(self._constraint(left, operator, at))
         return None
+
+    def _between(self, left: Operand, at: Token) -> Node[ConstraintTemplate]:
+        lo = self._end("a value after BETWEEN")
+        both = "AND between the two ends of BETWEEN"
+        self._expect(TokenType.AND, both, "write x BETWEEN 1 AND 5")
+        hi = self._end("a value after AND, the upper end of BETWEEN")
+        if lo.literal is not None and hi.literal is not None:
+            return Leaf(self._constraint(left, Operator.BETWEEN, at, lo, hi))
+        ends = ((Operator.GE, lo), (Operator.LE, hi))
+        return And(tuple(self._comparison(left, operator, end, at) for operator, end in ends))
+
+    def _end(self, what: str) -> Operand:
+        if self._token.token_type in {TokenType.TRUE, TokenType.FALSE}:
+            self._fail_at_operand(what)
+        return self._operand(what)
+
+    def _among(self, left: Operand, at: Token) -> Node[ConstraintTemplate]:
+        members = self._members()
+        literals = [member for member in members if member.literal is not None]
+        parts: list[Node[ConstraintTemplate]] = []
+        if literals:
+            parts.append(Leaf(self._constraint(left, Operator.IN, at, *literals)))
+        parts += [
+            self._comparison(left, Operator.EQ, member, at)
+            for member in members
+            if member.literal is None
+        ]
+        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+
+    def _members(self) -> list[Operand]:
+        if self._token.token_type is TokenType.COLON:
+            self._fail(
+                "expected a parenthesis after IN",
+                hint="a parameter is one value; list several: x IN (:first, :second)",
+            )
+        self._expect(TokenType.L_PAREN, "a parenthesis after IN", "list the values: x IN (1, 2)")
+        if self._token.token_type is TokenType.R_PAREN:
+            self._fail("expected a value in the list of IN, which is empty")
+        found = [self._operand("a value in the list of IN")]
+        while self._take(TokenType.COMMA):
+            found.append(self._operand("a value in the list of IN"))
+        self._expect(TokenType.R_PAREN, "a comma or the closing parenthesis of IN")
+        return found
 
     def _constant(self) -> Node[ConstraintTemplate]:
         token = self._advance()
         if self._token.token_type in _COMPARISONS:
             self._position -= 1
-            return self._mirrored_comparison()
+            return self._mirrored_comparison(self._operand("", first=True), token)
         return And(()) if token.token_type is TokenType.TRUE else Or(())
 
-    def _mirrored_comparison(self) -> Node[ConstraintTemplate]:
-        at = self._token
-        literal = self._literal("")
+    def _mirrored_comparison(self, left: Operand, at: Token) -> Node[ConstraintTemplate]:
         if self._token.token_type not in _COMPARISONS:
             self._refuse_known_continuation()
             self._fail("expected a comparison after the value", hint=self._instead_of_value(at))
         operator = _COMPARISONS[self._advance().token_type]
-        if self._at_literal():
+        begin = self._position
+        right = self._operand("an attribute")
+        if right.literal is not None:
+            self._position = begin
             self._fail("this compares two values", hint=self._instead_of_value(at))
-        if not self._at_name():
-            self._fail_at_operand("an attribute")
-        return Leaf(self._constraint(self._name(), _MIRRORED.get(operator, operator), at, literal))
+        return self._comparison(left, operator, right, at)
 
     def _call(self) -> ConstraintTemplate:
         at = self._advance()
         function = at.text.lower()
         self._advance()
+        argument = self._argument(function)
         if function in PRESENCE_FUNCTIONS:
-            name = self._argument_name(function)
             self._expect(TokenType.R_PAREN, f"the closing parenthesis of {function}")
-            return ConstraintTemplate(name, PRESENCE_FUNCTIONS[function], (), at.start)
-        if function not in STRING_FUNCTIONS:
-            self._refuse_function(at)
-        name = self._argument_name(function)
+            return self._constraint(argument, PRESENCE_FUNCTIONS[function], at)
         self._expect(TokenType.COMMA, f"a comma between the arguments of {function}")
         literal = self._string_or_parameter(f"as the second argument of {function}")
         self._expect(TokenType.R_PAREN, f"the closing parenthesis of {function}")
-        return self._constraint(name, STRING_FUNCTIONS[function], at, literal)
+        return self._constraint(argument, STRING_FUNCTIONS[function], at, _literal_operand(literal))
 
-    def _refuse_function(self, at: Token) -> NoReturn:
-        function, close = at.text.lower(), None
-        if function in CALLS:
-            message, hint = CALLS[function]
-        else:
-            close = FUNCTIONS_ELSEWHERE.get(function) or suggest(function, FUNCTIONS)
-            message = f"there is no function {at.text!r}"
-            hint = f"did you mean {close}?" if close else f"known: {', '.join(FUNCTIONS)}"
-        raise error_at(
-            UnknownFunctionError,
-            self._text,
-            at.start,
-            message,
-            hint=hint,
-            name=at.text,
-            suggestion=close,
+    def _argument(self, function: str) -> Operand:
+        token = self._token
+        if not self._at_literal() and (self._at_name() or self._at_scalar()):
+            argument = self._operand("an attribute", first=True)
+            if argument.tree is not None:
+                return argument
+        self._fail(
+            f"expected an attribute as the first argument of {function}",
+            token,
+            hint=f"write {function}(x, 'part')",
         )
 
-    def _argument_name(self, function: str) -> str:
-        if not self._at_name():
-            self._fail(
-                f"expected an attribute as the first argument of {function}",
-                hint=f"write {function}(x, 'part')",
-            )
-        return self._name()
-
     def _constraint(
-        self, name: str, operator: Operator, at: Token, *literals: Literal
+        self, left: Operand, operator: Operator, at: Token, *operands: Operand
     ) -> ConstraintTemplate:
+        literals = tuple(each.literal for each in operands if each.literal is not None)
         kinds = {literal.kind for literal in literals if literal.kind is not None}
         if len(kinds) > 1:
             mixed = " and ".join(sorted(kind.value for kind in kinds))
@@ -272,7 +336,9 @@ class _Parser(OperandReader):
             self._fail(
                 f"{operator.value} does not order booleans", at, hint="write x = TRUE or x = FALSE"
             )
-        return ConstraintTemplate(name, operator, literals, at.start)
+        assert left.tree is not None
+        fixed = (*left.fixed, *(span for each in operands for span in each.fixed))
+        return ConstraintTemplate(self._attribute(left.tree), operator, literals, at.start, fixed)
 
     def _instead_of_is(self) -> str:
         token = self._token
@@ -307,3 +373,7 @@ class _Parser(OperandReader):
             f"expected AND, OR or the end, not {token.text!r}",
             hint=f"did you mean {close}?" if close else hint,
         )
+
+
+def _literal_operand(literal: Literal) -> Operand:
+    return Operand(None, literal, literal.start)

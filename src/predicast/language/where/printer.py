@@ -18,7 +18,16 @@ _QUOTED_WORDS: Final = frozenset((
     "cast", "distinct", "any", "all", "some", "div", "show", "set", "use", "describe",
     "explain", "startswith", "endswith", "contains", "isnull", "isnotnull",
 ))
+# Words that are refused where a value is expected (``mistakes.py``), unless quoted.
+VALUE_WORDS: Final = frozenset((
+    "now", "current_timestamp", "current_date", "curdate", "getdate", "current_time",
+    "localtimestamp", "sysdate", "unix_timestamp", "convert", "any", "all", "some", "array",
+    "none", "nil", "undefined", "nan", "inf", "infinity", "interval", "date", "timestamp",
+    "symmetric", "exists", "eq", "ne",
+))
 # fmt: on
+# What the name of a derived attribute begins with; its expression follows (``scalar_text.py``).
+DERIVED: Final = "="
 _FUNCTIONS: Final = {
     Operator.PREFIX: "startswith",
     Operator.SUFFIX: "endswith",
@@ -51,12 +60,17 @@ def _clause(clause: Clause) -> str:
     return " AND ".join(map(_constraint, clause.constraints)) or "TRUE"
 
 
-def name(attribute: str) -> str:
-    """An attribute's name, back-quoted where a plain one would not read back."""
+def name(attribute: str, *, derived: bool = True) -> str:
+    """An attribute's name, back-quoted where a plain one would not read back.
+
+    A derived attribute is written as its expression, unless the name is meant as it stands.
+    """
+    if derived and attribute.startswith(DERIVED):
+        return attribute.removeprefix(DERIVED)
     return (
         ".".join(_part(part) for part in attribute.split("."))
         if _splits(attribute)
-        else (_quoted(attribute))
+        else (quoted(attribute))
     )
 
 
@@ -66,14 +80,36 @@ def _splits(attribute: str) -> bool:
 
 def _part(part: str) -> str:
     plain = _PLAIN_NAME.fullmatch(part) and part.lower() not in _QUOTED_WORDS
-    return part if plain else _quoted(part)
+    return part if plain else quoted(part)
 
 
-def _quoted(part: str) -> str:
+def quoted(part: str) -> str:
+    """A name in back-quotes."""
     return "`" + part.replace("`", "``") + "`"
 
 
 def _constraint(constraint: Constraint) -> str:
+    """A constraint; the comparison of two attributes as it was written."""
+    text = plain_constraint(constraint)
+    if constraint.operand is True and constraint.attribute.startswith(f"{DERIVED}("):
+        compared = constraint.attribute.removeprefix(DERIVED)
+        if text == f"{compared} = TRUE":
+            return _without_parentheses(compared)
+        if text == f"{compared} != TRUE":
+            return f"NOT {compared}"
+    return text
+
+
+def _without_parentheses(text: str) -> str:
+    """The text without the parentheses around the whole of it, if that is what it has."""
+    inside = text[1:-1]
+    if text.endswith(")") and not {"(", ")", "'", "`"} & set(inside):
+        return inside
+    return text
+
+
+def plain_constraint(constraint: Constraint) -> str:
+    """A constraint with its operator and operand, whatever they are."""
     attribute, operator = name(constraint.attribute), constraint.operator
     operand: Any = constraint.operand
     match operator:

@@ -10,7 +10,7 @@ parameter is a literal without a text: its value comes from the caller, and only
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import isfinite
 from operator import itemgetter
@@ -55,9 +55,11 @@ class ConstraintTemplate:
     operator: Operator
     literals: tuple[Literal, ...]
     start: int
+    # Where the text computes: literals there are part of the attribute's name, or of a constant.
+    fixed: tuple[tuple[int, int], ...] = ()
 
     def negated(self) -> ConstraintTemplate:
-        return ConstraintTemplate(self.attribute, self.operator.negation, self.literals, self.start)
+        return replace(self, operator=self.operator.negation)
 
     def fill(self, value_of: Callable[[Literal], Value]) -> Constraint:
         """The constraint with every check made, for a text seen for the first time."""

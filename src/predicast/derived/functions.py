@@ -1,0 +1,244 @@
+"""The functions there are: what they are called, which arguments they take, and what they give.
+
+Attributes may hold values of any type, so that only what is certain is refused when a call is
+made: ``lower(x) + 1`` can never have a value, ``x + 1`` may. A call of constants is its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from predicast.derived import times, values
+from predicast.derived.casts import CASTS, TYPE_ALIASES
+from predicast.derived.tree import MAX_DEPTH, Call, Case, Constant, Input, Span, Tree, depth_of
+from predicast.errors import InvalidExpressionError, NestingTooDeepError, suggest
+from predicast.model import Kind, Value
+from predicast.model.values import kind_of
+
+Kinds = frozenset[Kind]
+
+_ANY: Final = frozenset(Kind)
+_NUMBER: Final = frozenset({Kind.NUMBER})
+_STRING: Final = frozenset({Kind.STRING})
+_BOOLEAN: Final = frozenset({Kind.BOOLEAN})
+_TIME: Final = frozenset({Kind.TIMESTAMP})
+_ORDERED: Final = _ANY - _BOOLEAN
+_MANY: Final = 1 << 16  # arguments: no text is long enough for more
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function; its last parameter repeats up to the most arguments that it takes."""
+
+    name: str
+    parameters: tuple[Kinds, ...]
+    fewest: int
+    most: int
+    result: Kinds | None  # None: what its arguments have in common
+    apply: Callable[..., Value | None]
+    alike: bool = False  # the arguments are all of one kind
+    is_strict: bool = True  # no value if an argument has none
+
+    def parameter(self, position: int) -> Kinds:
+        """The kinds that it takes at a position."""
+        return self.parameters[min(position, len(self.parameters) - 1)]
+
+
+def _strict(name: str, apply: Callable[..., Any], result: Kinds, *parameters: Kinds) -> Function:
+    return Function(name, parameters, len(parameters), len(parameters), result, apply)
+
+
+def _choosing(name: str, apply: Callable[..., Any], kinds: Kinds) -> Function:
+    return Function(name, (kinds,), 2, _MANY, None, apply, alike=True, is_strict=False)
+
+
+def _comparing(name: str, apply: Callable[..., Any], kinds: Kinds) -> Function:
+    return Function(name, (kinds, kinds), 2, 2, _BOOLEAN, apply, alike=True)
+
+
+_CAST_FROM: Final = {
+    "DOUBLE": (_ANY, _NUMBER),
+    "STRING": (_ANY, _STRING),
+    "BOOLEAN": (_ANY - _TIME, _BOOLEAN),
+    "TIMESTAMP": (_ANY - _BOOLEAN, _TIME),
+    "DATE": (_STRING | _TIME, _TIME),
+}
+
+_ALL: Final = (
+    _strict("+", values.add, _NUMBER, _NUMBER, _NUMBER),
+    _strict("-", values.subtract, _NUMBER, _NUMBER, _NUMBER),
+    _strict("*", values.multiply, _NUMBER, _NUMBER, _NUMBER),
+    _strict("/", values.divide, _NUMBER, _NUMBER, _NUMBER),
+    _strict("%", values.remainder, _NUMBER, _NUMBER, _NUMBER),
+    _strict("negative", values.negate, _NUMBER, _NUMBER),
+    _strict("abs", values.absolute, _NUMBER, _NUMBER),
+    Function("round", (_NUMBER, _NUMBER), 1, 2, _NUMBER, values.rounded),
+    _strict("floor", values.floor, _NUMBER, _NUMBER),
+    _strict("ceil", values.ceiling, _NUMBER, _NUMBER),
+    _strict("lower", values.lower, _STRING, _STRING),
+    _strict("upper", values.upper, _STRING, _STRING),
+    _strict("trim", values.trim, _STRING, _STRING),
+    _strict("ltrim", values.trim_left, _STRING, _STRING),
+    _strict("rtrim", values.trim_right, _STRING, _STRING),
+    _strict("length", values.length, _NUMBER, _STRING),
+    Function("substring", (_STRING, _NUMBER, _NUMBER), 2, 3, _STRING, values.substring),
+    Function("concat", (_STRING,), 2, _MANY, _STRING, values.concatenate),
+    _choosing("coalesce", values.first, _ANY),
+    _choosing("greatest", values.greatest, _ORDERED),
+    _choosing("least", values.least, _ORDERED),
+    _comparing("=", values.equal, _ANY),
+    _comparing("<", values.less, _ORDERED),
+    _comparing("<=", values.at_most, _ORDERED),
+    _strict("date_trunc", times.truncated, _TIME, _STRING, _TIME),
+    _strict("shift", times.shifted, _TIME, _TIME, _ANY),
+    *(
+        _strict(name, lambda at, field=field: field(at) if values.is_time(at) else None,
+                _NUMBER, _TIME)
+        for name, field in times.FIELDS.items()
+    ),
+    *(
+        _strict(f"cast {name}", cast, _CAST_FROM.get(name, (_ANY, _NUMBER))[1],
+                _CAST_FROM.get(name, (_ANY, _NUMBER))[0])
+        for name, cast in CASTS.items()
+    ),
+)  # fmt: skip
+FUNCTIONS: Final[dict[str, Function]] = {function.name: function for function in _ALL}
+COMPARISONS: Final = frozenset({"=", "<", "<="})
+# What they are called in texts: the names that are words, and others that Spark has for them.
+ALIASES: Final = {
+    "negative": "negative",
+    "ceiling": "ceil",
+    "mod": "%",
+    "lcase": "lower",
+    "ucase": "upper",
+    **dict.fromkeys(("len", "char_length", "character_length"), "length"),
+    "substr": "substring",
+    **dict.fromkeys(("nvl", "ifnull"), "coalesce"),
+    "dayofmonth": "day",
+}
+WORDS: Final = {
+    name: name for name in FUNCTIONS if name.isidentifier() and name != "shift"
+} | ALIASES  # fmt: skip
+TYPES: Final = {name: name for name in CASTS} | TYPE_ALIASES
+
+
+def call(function: str, arguments: Sequence[Tree]) -> Tree:
+    """A call with every check made; its value, if all the arguments are constants."""
+    known = FUNCTIONS[function]
+    if not known.fewest <= len(arguments) <= known.most:
+        raise InvalidExpressionError(
+            f"{function} takes {_counted(known)}, not {len(arguments)}", function=function
+        )
+    arguments = _checked(known, arguments)
+    if function == "concat":  # a || b || c is one call
+        arguments = [part for each in arguments for part in _concatenated(each)]
+    made = Call(function, tuple(arguments))
+    if all(isinstance(argument, Constant | Span) for argument in arguments):
+        given = [each.value if isinstance(each, Constant) else each for each in arguments]
+        value = known.apply(*given)
+        if value is None:
+            raise InvalidExpressionError(f"{function} of these has no value", function=function)
+        return Constant(value)
+    return checked_depth(made)
+
+
+def _concatenated(tree: Tree) -> Sequence[Tree]:
+    return tree.arguments if isinstance(tree, Call) and tree.function == "concat" else (tree,)
+
+
+def checked_depth(tree: Tree) -> Tree:
+    """The tree, unless it is too deep."""
+    depth = depth_of(tree)
+    if depth > MAX_DEPTH:
+        raise NestingTooDeepError(
+            f"the expression computes in more than {MAX_DEPTH} steps upon one another",
+            limit=MAX_DEPTH,
+            actual=depth,
+        )
+    return tree
+
+
+def kinds_of(tree: Tree) -> Kinds:
+    """The kinds that its value may be of."""
+    if isinstance(tree, Constant):
+        return frozenset({kind_of(tree.value)})
+    if isinstance(tree, Call):
+        function = FUNCTIONS[tree.function]
+        return _common(tree.arguments) if function.result is None else function.result
+    if isinstance(tree, Case):
+        results = [result for _, result in tree.branches]
+        return _common(results if tree.otherwise is None else [*results, tree.otherwise])
+    return _ANY if isinstance(tree, Input) else frozenset()
+
+
+def _common(trees: Sequence[Tree]) -> Kinds:
+    return _ANY.intersection(*map(kinds_of, trees))
+
+
+def check_alike(what: str, trees: Sequence[Tree]) -> None:
+    """Refuse results or arguments that cannot be of one kind."""
+    common = _ANY
+    for position, tree in enumerate(trees):
+        kinds = kinds_of(tree)
+        if not common & kinds:
+            raise InvalidExpressionError(
+                f"{what} is of one kind, and this is {_listed(kinds)}, not {_listed(common)}",
+                function=what,
+                argument=position,
+            )
+        common &= kinds
+
+
+def _checked(function: Function, arguments: Sequence[Tree]) -> Sequence[Tree]:
+    for position, argument in enumerate(arguments):
+        if isinstance(argument, Span):
+            if function.name == "shift" and position == 1:
+                continue
+            raise _refused(function, position, "an INTERVAL is only added to a timestamp")
+        wanted, kinds = function.parameter(position), kinds_of(argument)
+        if not wanted & kinds:
+            raise _refused(
+                function,
+                position,
+                f"{function.name.split()[0]} takes {_listed(wanted)} here, not {_listed(kinds)}",
+            )
+    if function.alike:
+        check_alike(function.name, arguments)
+    if function.name == "date_trunc":
+        return [_unit(function, arguments[0]), arguments[1]]
+    if function.name == "round" and len(arguments) == 2:
+        digits = arguments[1]
+        if not isinstance(digits, Constant) or type(digits.value) is not int:
+            raise _refused(function, 1, "round takes a number of digits, such as 2")
+        if digits.value == 0:
+            return arguments[:1]
+    return arguments
+
+
+def _unit(function: Function, unit: Tree) -> Tree:
+    name = unit.value if isinstance(unit, Constant) else None
+    if not isinstance(name, str):
+        raise _refused(function, 0, "date_trunc takes a unit such as 'HOUR' first")
+    known = times.UNIT_ALIASES.get(name.upper(), name.upper())
+    if known not in times.UNITS:
+        close = suggest(name, times.UNITS)
+        hint = f"did you mean {close}?" if close else f"there are {', '.join(times.UNITS)}"
+        raise _refused(function, 0, f"there is no unit {name!r}; {hint}")
+    return Constant(known)
+
+
+def _refused(function: Function, position: int, why: str) -> InvalidExpressionError:
+    return InvalidExpressionError(why, function=function.name, argument=position)
+
+
+def _counted(function: Function) -> str:
+    if function.most == _MANY:
+        return f"{function.fewest} arguments or more"
+    numbers = sorted({function.fewest, function.most})
+    return " or ".join(map(str, numbers)) + (" arguments" if numbers != [1] else " argument")
+
+
+def _listed(kinds: Kinds) -> str:
+    return "a " + " or ".join(sorted(kind.value for kind in kinds)) if kinds else "an INTERVAL"

@@ -1,0 +1,57 @@
+"""From the name of a derived attribute to its expression, and back.
+
+Derived attributes are told from others by their names alone (``where/scalar_text.py``), so that
+constraints, tables, files and the wire carry them like any other. Here the names are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from predicast.bounded_cache import remembered
+from predicast.derived import Tree
+from predicast.derived.tree import Constant, Span
+from predicast.errors import LanguageError, ParseError
+from predicast.language.where.printer import DERIVED
+
+_MAX_BYTES: Final = 8 << 20  # of expressions that are remembered: some thousands of them
+
+
+def is_derived(attribute: str) -> bool:
+    """Whether a name is that of a derived attribute."""
+    return attribute.startswith(DERIVED)
+
+
+@remembered(_MAX_BYTES, lambda name, _: 1_000 + 100 * len(name))
+def expression_of(attribute: str) -> Tree:
+    """The expression of a derived attribute, by its name."""
+    from predicast.language.where.parser import parse_scalar  # sqlglot is slow to import
+
+    text = attribute.removeprefix(DERIVED)
+    tree = parse_scalar(text)
+    if isinstance(tree, Constant | Span):
+        raise ParseError(f"{text!r} names no attribute", text=text)
+    return tree
+
+
+def canonical_attribute(attribute: str) -> str:
+    """The one name of an attribute, be it derived; a name that cannot be read is refused.
+
+    >>> canonical_attribute("=PRICE*(qty)"), canonical_attribute("=x"), canonical_attribute("x")
+    ('=PRICE * qty', 'x', 'x')
+    """
+    if not is_derived(attribute):
+        return attribute
+    from predicast.language.where.scalar_text import name_of
+
+    return name_of(expression_of(attribute))
+
+
+def check_attributes(attributes: Iterable[str]) -> None:
+    """Refuse names of derived attributes that are not written in their one way."""
+    for attribute in attributes:
+        if is_derived(attribute):
+            canonical = canonical_attribute(attribute)
+            if canonical != attribute:
+                raise LanguageError(f"the attribute {attribute!r} is written {canonical!r}")

@@ -1,0 +1,466 @@
+"""Expressions over attributes, on either side of a comparison.
+
+::
+
+    scalar    = sum { ( = | < | ... ) sum }         compared only inside parentheses
+    sum       = product { ( + | - | "||" ) product }
+    product   = signed { ( * | / | % ) signed }
+    signed    = { - | + } cast
+    cast      = primary { "::" type }
+    primary   = name | literal | "(" scalar ")" | function "(" scalar { "," scalar } ")"
+              | CAST "(" scalar AS type ")" | INTERVAL spans
+              | CASE [ scalar ] { WHEN condition THEN scalar } [ ELSE scalar ] END
+
+Precedence is Spark's. Open parentheses and calls are a stack of frames instead of recursion; only a
+CASE recurses, and may stand in another a few times. Constants are computed at once: what is left of
+``60 * 24`` is a literal like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, NoReturn
+
+from sqlglot.tokenizer_core import Token, TokenType
+
+from predicast.derived import Constant, Input, Span, Tree, call
+from predicast.derived.functions import TYPES, WORDS
+from predicast.errors import (
+    InvalidExpressionError,
+    ModelError,
+    NestingTooDeepError,
+    ParseError,
+    UnknownFunctionError,
+    suggest,
+)
+from predicast.language.where.mistakes import AT_VALUE, BEHIND_TEST, CALLS, FUNCTIONS_ELSEWHERE
+from predicast.language.where.operands import FUNCTIONS, OperandReader
+from predicast.language.where.position import error_at
+from predicast.language.where.scalar_text import name_of
+from predicast.language.where.spans import spans_of, unit_of
+from predicast.language.where.template import Literal
+from predicast.language.where.tokens import END
+from predicast.model.values import canonical_number, kind_of
+
+MAX_NESTING: Final = 64
+
+_COMPARING, _ADDING, _MULTIPLYING, _SIGNED = range(4)
+_BINARY: Final = {
+    TokenType.PLUS: ("+", _ADDING),
+    TokenType.DASH: ("-", _ADDING),
+    TokenType.DPIPE: ("concat", _ADDING),
+    TokenType.STAR: ("*", _MULTIPLYING),
+    TokenType.SLASH: ("/", _MULTIPLYING),
+    TokenType.MOD: ("%", _MULTIPLYING),
+}
+_COMPARED: Final = {
+    TokenType.EQ: "=",
+    TokenType.NEQ: "!=",
+    TokenType.LT: "<",
+    TokenType.LTE: "<=",
+    TokenType.GT: ">",
+    TokenType.GTE: ">=",
+}
+_CONTINUES: Final = frozenset({*_BINARY, TokenType.DCOLON})
+# Behind a parenthesis these say that a value stands in it, and inside of one that none does.
+_BEHIND_VALUE: Final = _CONTINUES | frozenset(_COMPARED) | frozenset(
+    {
+        *(TokenType.BETWEEN, TokenType.IN, TokenType.LIKE, TokenType.RLIKE, TokenType.IS),
+        TokenType.NOT,
+    }
+)  # fmt: skip
+_OF_CONDITIONS: Final = frozenset(
+    {
+        *(TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.BETWEEN, TokenType.IN),
+        *(TokenType.LIKE, TokenType.RLIKE, TokenType.IS),
+    }
+)
+_FLOATS: Final = frozenset({TokenType.DOUBLE, TokenType.FLOAT, TokenType.DECIMAL})
+_DATE: Final = re.compile(r"[0-9]{4}([-/])[0-9]{1,2}\1[0-9]{1,2}(?![\w.])")
+_COMPUTED_FUNCTIONS: Final = frozenset({*WORDS, "cast", "try_cast"})
+
+
+class Operand(NamedTuple):
+    """One side of a comparison: an expression over attributes, or a literal."""
+
+    tree: Tree | None
+    literal: Literal | None
+    start: int
+    fixed: tuple[tuple[int, int], ...] = ()  # where literals are part of what is computed
+
+
+class _Operator(NamedTuple):
+    function: str
+    level: int
+    at: int
+    is_sign: bool = False
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open parenthesis or call, or the whole expression."""
+
+    start: int
+    function: str | None = None
+    operands: list[tuple[Tree, int]] = field(default_factory=list)
+    operators: list[_Operator] = field(default_factory=list)
+    arguments: list[tuple[Tree, int]] = field(default_factory=list)
+
+
+class ScalarReader(OperandReader):
+    """Reads what a test is about, and what it compares that with."""
+
+    def __init__(self, text: str, *, parameters: bool = False) -> None:
+        super().__init__(text, parameters=parameters)
+        self._trees: dict[str, Tree] = {}  # of the derived attributes read so far, by name
+        self._is_computing = False
+
+    # One operand.
+
+    def _operand(self, what: str, *, first: bool = False) -> Operand:
+        """A name, a literal, or an expression; ``first``, where a test begins."""
+        begin, token = self._position, self._token
+        if self._at_literal() and not self._at_sign():
+            literal = self._literal(what)
+            if self._token.token_type not in _CONTINUES:
+                return Operand(None, literal, token.start)
+        elif self._at_name() and not self._at_call() and not self._at_span():
+            if not first and token.token_type is not TokenType.IDENTIFIER:
+                self._refuse_known_value()
+            name = self._name()
+            if self._token.token_type not in _CONTINUES:
+                return Operand(Input(name), None, token.start)
+        elif not self._at_scalar():
+            self._fail_at_operand(what)
+        self._position = begin
+        tree = self._scalar(what)
+        if isinstance(tree, Span):
+            self._refuse(AT_VALUE["INTERVAL"], token)
+        return self._as_operand(tree, token.start)
+
+    def _as_operand(self, tree: Tree, start: int) -> Operand:
+        """What was computed from there up to here."""
+        span = (start, self._previous.end + 1)
+        if not isinstance(tree, Constant):
+            return Operand(tree, None, start, (span,))
+        value = tree.value
+        if isinstance(value, float):
+            value = canonical_number(value)
+        return Operand(None, Literal(*span, lambda _: value, kind_of(value)), start, (span,))
+
+    def _attribute(self, tree: Tree) -> str:
+        """The name of the attribute that an expression makes."""
+        name = name_of(tree)
+        self._trees[name] = tree
+        return name
+
+    def _at_sign(self) -> bool:
+        return self._token.token_type in {TokenType.DASH, TokenType.PLUS} and self._peek(
+            1
+        ).token_type not in {TokenType.NUMBER, TokenType.DOT, TokenType.COLON}
+
+    def _at_call(self) -> bool:
+        return (
+            self._peek(1).token_type is TokenType.L_PAREN
+            and self._token.token_type is not TokenType.IDENTIFIER
+        )
+
+    def _at_scalar(self) -> bool:
+        """Whether an expression begins here that is neither a name nor a literal."""
+        token = self._token
+        if token.token_type in {TokenType.L_PAREN, TokenType.CASE} or self._at_sign():
+            return True
+        if self._at_span():
+            return True
+        return self._at_name() and self._at_call()
+
+    def _at_span(self) -> bool:
+        following = self._peek(1).token_type
+        is_number = following in {TokenType.NUMBER, TokenType.STRING, TokenType.DASH}
+        return self._token.token_type is TokenType.INTERVAL and is_number
+
+    def _at_parenthesised_value(self) -> bool:
+        """Whether the parenthesis here holds a value, and not a condition."""
+        depth, compares = 0, False
+        for position in range(self._position, len(self._tokens)):
+            kind = self._tokens[position].token_type
+            if kind is TokenType.L_PAREN:
+                depth += 1
+            elif kind is TokenType.R_PAREN:
+                depth -= 1
+                if depth == 0:
+                    behind = self._peek(position + 1 - self._position)
+                    return behind is not END and behind.token_type in _BEHIND_VALUE
+            elif kind is TokenType.CASE:
+                compares = True  # its conditions are its own
+            elif depth == 1 and kind in _OF_CONDITIONS and not compares:
+                return False
+        return False
+
+    # Expressions.
+
+    def _scalar(self, what: str) -> Tree:
+        outer, self._is_computing = self._is_computing, True
+        frames = [_Frame(self._token.start)]
+        tree = None
+        while tree is None:
+            if self._opens(frames, what):
+                continue
+            tree = self._behind_operand(frames)
+        self._is_computing = outer
+        return tree
+
+    def _opens(self, frames: list[_Frame], what: str) -> bool:
+        """Read a sign, an opening parenthesis or an operand; whether an operand is still due."""
+        token, frame = self._token, frames[-1]
+        if self._at_sign():
+            self._advance()
+            if token.token_type is TokenType.DASH:
+                frame.operators.append(_Operator("negative", _SIGNED, token.start, is_sign=True))
+            return True
+        if token.token_type is TokenType.L_PAREN:
+            self._advance()
+            self._open(frames, _Frame(token.start))
+            return True
+        if self._at_name() and self._at_call() and not self._at_literal():
+            self._open(frames, _Frame(token.start, self._function()))
+            return True
+        frame.operands.append((self._primary(what), token.start))
+        return False
+
+    def _open(self, frames: list[_Frame], frame: _Frame) -> None:
+        frames.append(frame)
+        if len(frames) - 1 > MAX_NESTING:
+            raise NestingTooDeepError(
+                f"parentheses and calls nest deeper than {MAX_NESTING}",
+                limit=MAX_NESTING,
+                actual=len(frames) - 1,
+            )
+
+    def _primary(self, what: str) -> Tree:
+        token = self._token
+        if token.token_type is TokenType.CASE:
+            return self._case()
+        if self._at_span():
+            return self._spans()
+        if self._at_literal():
+            return self._constant_of(self._position)
+        if not self._at_name():
+            self._fail_at_operand(what if self._position == 0 else "a value")
+        if token.token_type is not TokenType.IDENTIFIER:
+            self._refuse_known_value()
+        return Input(self._name())
+
+    def _constant_of(self, begin: int) -> Constant:
+        literal = self._literal("")
+        try:
+            value = literal.convert(self._text[literal.start : literal.end])
+        except ModelError as error:
+            raise error_at(ParseError, self._text, literal.start, error.message) from error
+        if isinstance(value, int) and not isinstance(value, bool):
+            tokens = self._tokens[begin : self._position]
+            written = "".join(token.text for token in tokens if token.token_type not in _FLOATS)
+            is_float = {".", "e"} & set(written.lower()) or len(written) < len(
+                "".join(token.text for token in tokens)
+            )
+            value = float(value) if is_float else value
+        return Constant(value)
+
+    def _parameter(self) -> Literal:
+        if self._is_computing:
+            self._fail(
+                "a parameter is not computed with",
+                hint="it stands alone on one side: price * qty > :limit",
+            )
+        return super()._parameter()
+
+    def _behind_operand(self, frames: list[_Frame]) -> Tree | None:
+        """Read on behind an operand, up to where another is due or the expression ends."""
+        while True:
+            token, frame = self._token, frames[-1]
+            kind = token.token_type
+            if kind is TokenType.DCOLON:
+                self._advance()
+                tree, start = frame.operands.pop()
+                cast = f"cast {self._type()}"
+                frame.operands.append((self._called(cast, [(tree, start)], start), start))
+            elif kind in _BINARY:
+                self._binary(frame, *_BINARY[kind])
+                return None
+            elif len(frames) == 1:
+                return self._reduced(frame)[0]
+            elif kind in _COMPARED and frame.function is None:
+                if frame.operators and frame.operators[0].level == _COMPARING:
+                    self._refuse_behind_test()
+                self._binary(frame, _COMPARED[kind], _COMPARING)
+                return None
+            elif kind is TokenType.COMMA and frame.function not in {None, "cast"}:
+                self._advance()
+                frame.arguments.append(self._reduced(frame))
+                return None
+            elif kind is TokenType.R_PAREN or (
+                kind is TokenType.ALIAS and frame.function == "cast"
+            ):
+                self._close(frames)
+            else:
+                self._unclosed(frame)
+
+    def _close(self, frames: list[_Frame]) -> None:
+        frame = frames.pop()
+        result = self._reduced(frame)
+        if frame.function == "cast":
+            self._expect(TokenType.ALIAS, "AS and a type in CAST", "write CAST(x AS BIGINT)")
+            tree = self._called(f"cast {self._type()}", [result], frame.start)
+            self._expect(TokenType.R_PAREN, "the closing parenthesis of CAST")
+        else:
+            self._advance()
+            tree = result[0]
+            if frame.function is not None:
+                tree = self._called(frame.function, [*frame.arguments, result], frame.start)
+        frames[-1].operands.append((tree, frame.start))
+
+    def _unclosed(self, frame: _Frame) -> NoReturn:
+        token = self._token
+        if token is END:
+            raise error_at(ParseError, self._text, frame.start, "this parenthesis is never closed")
+        if token.token_type is TokenType.COMMA:
+            self._unsupported(*AT_VALUE["("], at=token_at(self._tokens, frame.start))
+        self._refuse_known_continuation()
+        self._fail(f"expected an operator or the closing parenthesis, not {token.text!r}")
+
+    def _binary(self, frame: _Frame, function: str, level: int) -> None:
+        token = self._token
+        date = _DATE.match(self._text, self._previous.start)
+        if date is not None and self._previous.token_type is TokenType.NUMBER:
+            self._refuse_broken_number()
+        while frame.operators and frame.operators[-1].level >= level:
+            self._reduce(frame)
+        frame.operators.append(_Operator(function, level, token.start))
+        self._advance()
+
+    def _reduced(self, frame: _Frame) -> tuple[Tree, int]:
+        """All of a frame's operators applied."""
+        while frame.operators:
+            self._reduce(frame)
+        return frame.operands.pop()
+
+    def _reduce(self, frame: _Frame) -> None:
+        operator = frame.operators.pop()
+        right = frame.operands.pop()
+        if operator.is_sign:
+            frame.operands.append((self._called("negative", [right], operator.at), operator.at))
+            return
+        left = frame.operands.pop()
+        frame.operands.append((self._combined(operator, left, right), left[1]))
+
+    def _combined(
+        self, operator: _Operator, left: tuple[Tree, int], right: tuple[Tree, int]
+    ) -> Tree:
+        function = operator.function
+        spans = [isinstance(each, Span) for each, _ in (left, right)]
+        if function in {"+", "-"} and any(spans) and not all(spans):
+            if spans[0] and function == "+":
+                left, right = right, left
+            span = right[0]
+            if isinstance(span, Span):
+                moved = -span if function == "-" else span
+                return self._called("shift", [left, (moved, right[1])], operator.at)
+        if function == "!=":
+            self._fail("!= stands outside of parentheses", token_at(self._tokens, operator.at),
+                       "write NOT (a = b)")  # fmt: skip
+        if function in {">", ">="}:
+            function, left, right = function.replace(">", "<"), right, left
+        return self._called(function, [left, right], operator.at)
+
+    def _called(self, function: str, arguments: Sequence[tuple[Tree, int]], at: int) -> Tree:
+        """A call; what is wrong with it is told where it stands."""
+        try:
+            return call(function, [tree for tree, _ in arguments])
+        except InvalidExpressionError as error:
+            if function == "concat" and self._text.startswith("||", at):
+                self._unsupported(*BEHIND_TEST["||"], at=token_at(self._tokens, at))
+            place = at if error.argument is None else arguments[error.argument][1]
+            raise error_at(ParseError, self._text, place, error.message) from error
+
+    # Functions, types, spans.
+
+    def _function(self) -> str:
+        at = self._advance()
+        name = at.text.lower()
+        if name not in _COMPUTED_FUNCTIONS:
+            self._position -= 1
+            if name not in FUNCTIONS:
+                self._refuse_known_value()
+            self._refuse_function(at)
+        self._advance()
+        return "cast" if name.endswith("cast") else WORDS[name]
+
+    def _refuse_function(self, at: Token) -> NoReturn:
+        function, close = at.text.lower(), None
+        known = (*FUNCTIONS, *_COMPUTED_FUNCTIONS)
+        if function in FUNCTIONS and function not in CALLS:
+            message = f"{at.text} is a test, and gives no value"
+            hint = "write it without a comparison; NOT goes before it"
+        elif function in CALLS:
+            message, hint = CALLS[function]
+        else:
+            close = FUNCTIONS_ELSEWHERE.get(function) or suggest(function, known)
+            message = f"there is no function {at.text!r}"
+            hint = f"did you mean {close}?" if close else f"known: {', '.join(sorted(known))}"
+        raise error_at(
+            UnknownFunctionError,
+            self._text,
+            at.start,
+            message,
+            hint=hint,
+            name=at.text,
+            suggestion=close,
+        )
+
+    def _type(self) -> str:
+        token = self._token
+        known = TYPES.get(token.text.upper())
+        if known is None or token is END or token.token_type is TokenType.IDENTIFIER:
+            close = suggest(token.text, TYPES)
+            hint = f"did you mean {close}?" if close else f"there are {', '.join(sorted(TYPES))}"
+            self._fail(f"expected a type, not {token.text!r}", hint=hint)
+        self._advance()
+        return known
+
+    def _spans(self) -> Span:
+        self._advance()
+        token = self._token
+        total = Span(0, 0)
+        if token.token_type is TokenType.STRING and unit_of(self._peek(1).text) is None:
+            found = spans_of(token.text)
+            if found is None:
+                self._fail("this is no span of time", hint="write INTERVAL '1 day 2 hours'")
+            self._advance()
+            return found
+        begun = False
+        while not begun or self._at_another_span():
+            sign = "-" if not begun and self._take(TokenType.DASH) else ""
+            number, unit = self._advance(), self._token
+            found = spans_of(f"{sign}{number.text} {unit.text}")
+            if found is None:
+                self._fail("this is no span of time", number, hint="write INTERVAL 1 DAY 2 HOURS")
+            self._advance()
+            begun = True
+            total = Span(total.months + found.months, total.microseconds + found.microseconds)
+        return total
+
+    def _at_another_span(self) -> bool:
+        is_number = self._token.token_type in {TokenType.NUMBER, TokenType.STRING}
+        return is_number and unit_of(self._peek(1).text) is not None
+
+    # What the parser knows more of.
+
+    def _case(self) -> Tree:
+        raise NotImplementedError
+
+
+def token_at(tokens: list[Token], start: int) -> Token:
+    """The token that begins there."""
+    return next(token for token in tokens if token.start == start)

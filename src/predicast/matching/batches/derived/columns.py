@@ -1,0 +1,171 @@
+"""Columns of values of several types: bringing rows together, and putting results in place.
+
+An attribute of a batch has one part for each type that its values are of (``typed_values.py``). A
+function of two attributes is computed for each pair of parts, in the rows where both stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from predicast.matching.batches.typed_values import (
+    Booleans,
+    Floats,
+    Integers,
+    Mask,
+    Rows,
+    Strings,
+    Timestamps,
+    TypedValues,
+)
+from predicast.model import Value
+from predicast.model.values import microseconds
+
+Column: TypeAlias = list[TypedValues]  # parts that share no row
+
+TYPES: Final[dict[type, type[TypedValues]]] = {
+    int: Integers,
+    float: Floats,
+    bool: Booleans,
+    str: Strings,
+    datetime: Timestamps,
+}
+_DTYPES: Final[dict[type[TypedValues], Any]] = {
+    Integers: np.int64,
+    Floats: np.float64,
+    Booleans: np.bool_,
+    Timestamps: np.int64,
+}
+
+
+def constant(value: Value, length: int) -> TypedValues:
+    """The same value in every row."""
+    cls = TYPES[type(value)]
+    if isinstance(value, str):
+        return Strings(np.zeros(length, np.int32), None, [value])
+    number = microseconds(value) if isinstance(value, datetime) else value
+    return made(cls, np.full(length, number, _DTYPES[cls]), None)
+
+
+def made(cls: type[TypedValues], values: npt.NDArray[Any], rows: Rows | None) -> TypedValues:
+    """A part; not of strings, which need their words."""
+    return cls(values, rows)
+
+
+def rows_of(part: TypedValues) -> Rows:
+    """The rows where its values stand."""
+    return np.arange(len(part)) if part.rows is None else part.rows
+
+
+def taken(part: TypedValues, which: npt.NDArray[Any], rows: Rows | None) -> TypedValues:
+    """Some of a part's values, by mask or position, that stand in these rows."""
+    return with_values(part, part.values[which], rows)
+
+
+def with_values(part: TypedValues, values: npt.NDArray[Any], rows: Rows | None) -> TypedValues:
+    """Other values of the same type."""
+    if isinstance(part, Strings):
+        return Strings(values, rows, part.words)
+    return made(type(part), values, rows)
+
+
+def kept(part: TypedValues, mask: Mask) -> TypedValues:
+    """The values whose own place in the mask, by position, is set."""
+    if mask.all():
+        return part
+    return taken(part, mask, rows_of(part)[mask])
+
+
+def kept_rows(part: TypedValues, rows: Mask) -> TypedValues:
+    """The values that stand in rows of which the batch's mask is set."""
+    return kept(part, rows if part.rows is None else rows[part.rows])
+
+
+def aligned(parts: Sequence[TypedValues]) -> list[TypedValues] | None:
+    """The parts in those rows where all of them stand; ``None`` if there are none."""
+    limited = [part for part in parts if part.rows is not None]
+    if not limited:
+        return list(parts) if len(parts[0]) else None
+    rows = limited[0].rows
+    assert rows is not None
+    for part in limited[1:]:
+        if part.rows is not rows:
+            assert part.rows is not None
+            rows = np.intersect1d(rows, part.rows, assume_unique=True)
+    if not len(rows):
+        return None
+    return [_in_rows(part, rows) for part in parts]
+
+
+def _in_rows(part: TypedValues, rows: Rows) -> TypedValues:
+    if part.rows is rows:
+        return part
+    places = rows if part.rows is None else np.searchsorted(part.rows, rows)
+    return taken(part, places, rows)
+
+
+def merged(parts: Iterable[TypedValues]) -> Column:
+    """One part per type, rows ascending, without parts that have no values."""
+    by_type: dict[type[TypedValues], list[TypedValues]] = {}
+    for part in parts:
+        if len(part):
+            by_type.setdefault(type(part), []).append(part)
+    return [group[0] if len(group) == 1 else _joined(group) for group in by_type.values()]
+
+
+def _joined(group: list[TypedValues]) -> TypedValues:
+    rows = np.concatenate([rows_of(part) for part in group])
+    order = np.argsort(rows, kind="stable")
+    if isinstance(group[0], Strings):
+        texts = [part for part in group if isinstance(part, Strings)]
+        words = sorted({word for part in texts for word in part.words})
+        values = np.concatenate([ranks_among(part, words) for part in texts])
+        return Strings(values[order], rows[order], words)
+    values = np.concatenate([part.values for part in group])
+    return made(type(group[0]), values[order], rows[order])
+
+
+def ranks_among(part: Strings, words: list[str]) -> npt.NDArray[np.int32]:
+    """The strings by their ranks among others, of which they are."""
+    place = {word: rank for rank, word in enumerate(words)}
+    return np.array([place[word] for word in part.words], np.int32)[part.values]
+
+
+def from_values(values: Sequence[Any], inverse: npt.NDArray[Any], rows: Rows | None) -> Column:
+    """A column of values of Python's, each in as many rows as ``inverse`` has it."""
+    types = np.array([_ORDER.get(type(value), 0) for value in values], np.int8)
+    codes = types[inverse]
+    found: Column = []
+    for type_, order in _ORDER.items():
+        if not (types == order).any():
+            continue
+        mask = codes == order
+        here = np.flatnonzero(mask) if rows is None else rows[mask]
+        found.append(_of_type(type_, values, types == order, inverse[mask], here))
+    if rows is None and len(found) == 1 and (codes != 0).all():
+        found[0].rows = None
+    return found
+
+
+_ORDER: Final = {type_: order for order, type_ in enumerate(TYPES, 1)}
+
+
+def _of_type(
+    type_: type, values: Sequence[Any], is_type: Mask, places: npt.NDArray[Any], rows: Rows
+) -> TypedValues:
+    some = [value for value, wanted in zip(values, is_type.tolist(), strict=True) if wanted]
+    position = np.cumsum(is_type) - 1
+    if type_ is str:
+        words = sorted(set(some))
+        rank = {word: number for number, word in enumerate(words)}
+        ranks = np.array([rank[value] for value in some], np.int32)
+        return Strings(ranks[position[places]], rows, words)
+    if type_ is datetime:
+        some = [microseconds(value) for value in some]
+    cls = TYPES[type_]
+    return made(cls, np.array(some, _DTYPES[cls])[position[places]], rows)

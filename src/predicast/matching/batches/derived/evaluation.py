@@ -1,0 +1,306 @@
+"""Expressions over the columns of a batch: what ``predicast.derived.rows`` gives row by row.
+
+Numbers and times are computed as whole arrays. Strings are ranks among the batch's distinct
+strings, so that a function of a string runs once per distinct one; and whatever has no function
+of arrays, such as a cast of numbers to text, runs once per distinct combination of its arguments,
+as the very function that single events use.
+
+An expression over an attribute that is an interval in some row has no value there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from predicast.derived import Call, Case, Constant, Input, Span, Test, Tree, inputs_of
+from predicast.derived.functions import COMPARISONS, FUNCTIONS
+from predicast.derived.times import FIELDS
+from predicast.derived.tree import Condition
+from predicast.matching.batches.derived import numbers, times
+from predicast.matching.batches.derived.casting import cast
+from predicast.matching.batches.derived.columns import (
+    Column,
+    aligned,
+    constant,
+    from_values,
+    kept,
+    kept_rows,
+    made,
+    merged,
+    ranks_among,
+    rows_of,
+    with_values,
+)
+from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.typed_values import (
+    Booleans,
+    Floats,
+    Integers,
+    Intervals,
+    Mask,
+    Rows,
+    Strings,
+    Timestamps,
+    TypedValues,
+)
+from predicast.model import And, Leaf, Not, Operator
+from predicast.model.operators import PRESENCE
+
+_ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%"})
+_OF_ONE: Final = frozenset({"negative", "abs", "floor", "ceil"})
+
+
+def with_derived(batch: EventBatch, trees: Mapping[str, Tree]) -> EventBatch:
+    """The batch with the attributes that expressions make, in place of any of their names."""
+    parts = {name: batch.parts(name) for name in batch.attributes() if name not in trees}
+    for name, tree in trees.items():
+        parts[name] = _root(batch, tree)
+    return EventBatch(len(batch), parts)
+
+
+def _root(batch: EventBatch, tree: Tree) -> Sequence[TypedValues]:
+    if isinstance(tree, Input):
+        return batch.parts(tree.name)
+    column = _column(batch, tree)
+    for name in inputs_of(tree):
+        for part in batch.parts(name):
+            if isinstance(part, Intervals):
+                points = np.ones(len(batch), bool)
+                points[rows_of(part)] = False
+                column = [kept_rows(each, points) for each in column]
+    return [part for part in column if len(part)]
+
+
+def _column(batch: EventBatch, tree: Tree) -> Column:
+    match tree:
+        case Input(name):
+            return [part for part in batch.parts(name) if not isinstance(part, Intervals)]
+        case Constant(value):
+            return [constant(value, len(batch))]
+        case Case():
+            return _case(batch, tree)
+        case Call("shift", (subject, Span() as span)):
+            return _shifted(_column(batch, subject), span)
+        case Call("coalesce", arguments):
+            return _first(batch, [_column(batch, each) for each in arguments])
+        case Call("greatest" | "least" as function, arguments):
+            return _extreme(batch, function, [_column(batch, each) for each in arguments])
+        case Call(function, arguments):
+            return _strict(function, [_column(batch, each) for each in arguments])
+    raise AssertionError(f"{tree} is no expression by itself")
+
+
+def _strict(function: str, arguments: list[Column]) -> Column:
+    """A function that has a value only where all its arguments have one."""
+    found: Column = []
+    for parts in product(*arguments):
+        together = aligned(parts)
+        if together is not None:
+            found += _applied(function, together)
+    return merged(found)
+
+
+def _applied(function: str, parts: list[TypedValues]) -> Column:
+    """A function of parts that stand in the same rows."""
+    if function in _ARITHMETIC:
+        return _placed(numbers.arithmetic(function, *parts), parts[0].rows)
+    if function in COMPARISONS:
+        return _compared(function, *parts)
+    if function in _OF_ONE:
+        return _placed(numbers.of_one(function, parts[0]), parts[0].rows)
+    if function == "round":
+        return _rounded(parts)
+    if function in FIELDS or function == "date_trunc":
+        return _of_time(function, parts)
+    if function.startswith("cast "):
+        found = cast(function.split()[1], parts[0])
+        if found is not None:
+            return [found]
+    return _by_distinct(function, parts)
+
+
+def _placed(result: numbers.Result | None, rows: Rows | None) -> Column:
+    if result is None:
+        return []
+    cls, values, valid = result
+    part = made(cls, values, rows)
+    return [part if valid is None else kept(part, valid)]
+
+
+def _rounded(parts: list[TypedValues]) -> Column:
+    number, *digits = parts
+    if not digits:
+        return _placed(numbers.of_one("round", number), number.rows)
+    if not isinstance(number, Floats):
+        return _by_distinct("round", parts)
+    values = numbers.rounded(number.values, int(digits[0].values[0]))
+    return _placed((Floats, values, np.isfinite(values)), number.rows)
+
+
+def _of_time(function: str, parts: list[TypedValues]) -> Column:
+    at = parts[-1]
+    if not isinstance(at, Timestamps):
+        return []
+    if function == "date_trunc":
+        [unit] = {parts[0].value(0)}
+        return [with_values(at, times.truncated(str(unit), at.values), at.rows)]
+    return [made(Integers, times.field(function, at.values), at.rows)]
+
+
+def _shifted(column: Column, span: Span) -> Column:
+    found = []
+    for part in column:
+        if isinstance(part, Timestamps) and len(part):
+            values, valid = times.shifted(part.values, span)
+            found.append(kept(with_values(part, values, part.rows), valid))
+    return found
+
+
+# Comparisons.
+
+
+def _compared(function: str, left: TypedValues, right: TypedValues) -> Column:
+    truth = _comparison(function, left, right)
+    return [] if truth is None else [made(Booleans, truth, left.rows)]
+
+
+def _comparison(function: str, left: TypedValues, right: TypedValues) -> Mask | None:
+    if isinstance(left, Strings) and isinstance(right, Strings):
+        words = sorted({*left.words, *right.words})
+        return numbers.DIRECT[function](ranks_among(left, words), ranks_among(right, words))
+    if type(left) is type(right) and not (isinstance(left, Booleans) and function != "="):
+        return numbers.DIRECT[function](left.values, right.values)
+    return numbers.compared(function, left, right)
+
+
+# Functions that have a value though some arguments have none.
+
+
+def _first(batch: EventBatch, arguments: list[Column]) -> Column:
+    left = np.ones(len(batch), bool)  # rows that have no value yet
+    found: Column = []
+    for column in arguments:
+        found += [kept_rows(part, left) for part in column]
+        for part in column:
+            left[rows_of(part)] = False
+    return merged(found)
+
+
+def _extreme(batch: EventBatch, function: str, arguments: list[Column]) -> Column:
+    kinds = {part.kind for column in arguments for part in column if len(part)}
+    if len(kinds) > 1 or any(isinstance(part, Booleans) for c in arguments for part in c):
+        return _by_row(batch, function, arguments)
+    best = arguments[0]
+    for column in arguments[1:]:
+        best = _better(batch, function, best, column)
+    return best
+
+
+def _better(batch: EventBatch, function: str, left: Column, right: Column) -> Column:
+    """Of each row the better of two, the first of equal ones, or the one that is there."""
+    from_right = np.ones(len(batch), bool)
+    for part in left:
+        from_right[rows_of(part)] = False
+    for a, b in product(left, right):
+        together = aligned([a, b])
+        if together is None:
+            continue
+        x, y = together
+        wins = _comparison("<", *((x, y) if function == "greatest" else (y, x)))
+        assert wins is not None
+        from_right[rows_of(x)[wins]] = True
+    parts = [kept_rows(part, ~from_right) for part in left]
+    return merged([*parts, *(kept_rows(part, from_right) for part in right)])
+
+
+def _by_row(batch: EventBatch, function: str, arguments: list[Column]) -> Column:
+    """Values of several kinds in one batch: rows whose own are of one kind have a value."""
+    values: list[list[Any]] = []
+    for column in arguments:
+        row: list[Any] = [None] * len(batch)
+        for part in column:
+            for position, place in enumerate(rows_of(part).tolist()):
+                row[place] = part.value(position)
+        values.append(row)
+    apply = FUNCTIONS[function].apply
+    found = [apply(*each) for each in zip(*values, strict=True)]
+    return from_values(found, np.arange(len(batch)), None)
+
+
+def _by_distinct(function: str, parts: list[TypedValues]) -> Column:
+    """Once per distinct combination of the arguments."""
+    first, inverse = _distinct(parts)
+    apply = FUNCTIONS[function].apply
+    found = [apply(*[part.value(place) for part in parts]) for place in first.tolist()]
+    return from_values(found, inverse, parts[0].rows)
+
+
+def _distinct(parts: list[TypedValues]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Where each combination first stands, and which of them each row has."""
+    codes = np.zeros(len(parts[0]), np.int64)
+    for part in parts:
+        _, place = np.unique(part.values, return_inverse=True)
+        _, codes = np.unique(codes * (int(place.max()) + 1) + place, return_inverse=True)
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return first, inverse
+
+
+# CASE.
+
+
+class _Truth(NamedTuple):
+    """In which rows a condition is true, and in which false; it is unknown in the others."""
+
+    true: Mask
+    false: Mask
+
+
+def _case(batch: EventBatch, tree: Case) -> Column:
+    left = np.ones(len(batch), bool)  # rows that no branch has taken yet
+    found: Column = []
+    for condition, result in tree.branches:
+        chosen = _condition(batch, condition).true & left
+        found += [kept_rows(part, chosen) for part in _column(batch, result)]
+        left &= ~chosen
+    if tree.otherwise is not None:
+        found += [kept_rows(part, left) for part in _column(batch, tree.otherwise)]
+    return merged(found)
+
+
+def _condition(batch: EventBatch, condition: Condition) -> _Truth:
+    if isinstance(condition, Leaf):
+        return _test(batch, condition.constraint)
+    if isinstance(condition, Not):
+        true, false = _condition(batch, condition.part)
+        return _Truth(false, true)
+    all_of = isinstance(condition, And)
+    true, false = np.full(len(batch), all_of), np.full(len(batch), not all_of)
+    for part in condition.parts:
+        truth = _condition(batch, part)
+        if all_of:
+            true, false = true & truth.true, false | truth.false
+        else:
+            true, false = true | truth.true, false & truth.false
+    return _Truth(true, false)
+
+
+def _test(batch: EventBatch, test: Test) -> _Truth:
+    constraint = test.constraint
+    true, false = np.zeros(len(batch), bool), np.zeros(len(batch), bool)
+    column = _column(batch, test.subject)
+    if constraint.operator in PRESENCE:
+        for part in column:
+            true[rows_of(part)] = True
+        return (
+            _Truth(true, ~true) if constraint.operator is Operator.EXISTS else _Truth(~true, true)
+        )
+    for part in column:
+        if part.kind is constraint.kind and len(part):
+            rows, held = rows_of(part), part.test(constraint)
+            true[rows], false[rows] = held, ~held
+    return _Truth(true, false)

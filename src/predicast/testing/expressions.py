@@ -1,0 +1,121 @@
+"""Hypothesis strategies for expressions over attributes, and for texts that hold them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from predicast.derived import Case, Constant, Input, Span, Test, Tree, call, kinds_of
+from predicast.derived.functions import FUNCTIONS, check_alike, checked_depth
+from predicast.derived.times import UNITS
+from predicast.derived.tree import Condition
+from predicast.errors import PredicastError
+from predicast.language.where.scalar_text import name_of
+from predicast.model import And, Constraint, Kind, Leaf, Not, Or
+from predicast.testing import strategies as some
+
+_SPANS: Final = st.builds(
+    Span,
+    st.sampled_from([0, 0, 1, -1, 12, 13, 12 * 9_998]),
+    st.sampled_from([0, 1, -1, 1_500_000, 86_400_000_000, -7 * 86_400_000_000]),
+)
+
+
+def trees(kind: Kind | None = None, depth: int = 3) -> st.SearchStrategy[Tree]:
+    """Expressions that may have a value of the kind, over the names of ``strategies``."""
+    return _trees(kind, depth)
+
+
+@st.composite
+def _trees(draw: st.DrawFn, kind: Kind | None, depth: int) -> Tree:
+    wanted = kind or draw(st.sampled_from(list(Kind)))
+    if depth == 0 or draw(st.integers(0, 4)) == 0:
+        if draw(st.integers(0, 3)):
+            return Input(draw(some.attribute_names()))
+        return Constant(draw(some.values(wanted)))
+    if draw(st.integers(0, 7)) == 0:
+        return draw(_cases(wanted, depth - 1))
+    function = draw(st.sampled_from(_makers(wanted)))
+    known = FUNCTIONS[function]
+    count = draw(st.integers(known.fewest, min(known.most, 3)))
+    arguments = [draw(_arguments(function, place, wanted, depth - 1)) for place in range(count)]
+    try:
+        return call(function, arguments)
+    except PredicastError:  # constants without a value, or kinds that do not go together
+        return Input(draw(some.attribute_names()))
+
+
+def _makers(kind: Kind) -> list[str]:
+    return [name for name, each in FUNCTIONS.items() if each.result is None or kind in each.result]
+
+
+@st.composite
+def _arguments(draw: st.DrawFn, function: str, place: int, kind: Kind, depth: int) -> Tree:
+    known = FUNCTIONS[function]
+    if function == "shift" and place == 1:
+        return draw(_SPANS)
+    if function == "date_trunc" and place == 0:
+        return Constant(draw(st.sampled_from(UNITS)))
+    if function in {"round", "substring"} and place and draw(st.integers(0, 5)):
+        return Constant(draw(st.integers(-3, 5)))
+    kinds = known.parameter(place)
+    if known.result is None:
+        kinds = kinds & {kind} or kinds
+    return draw(_trees(draw(st.sampled_from(sorted(kinds, key=str))), depth))
+
+
+@st.composite
+def _cases(draw: st.DrawFn, kind: Kind, depth: int) -> Tree:
+    branches = tuple(
+        (draw(_conditions(depth)), draw(_trees(kind, depth)))
+        for _ in range(draw(st.integers(1, 2)))
+    )
+    otherwise = draw(st.none() | _trees(kind, depth))
+    results = [result for _, result in branches]
+    try:
+        check_alike("CASE", results if otherwise is None else [*results, otherwise])
+        return checked_depth(Case(branches, otherwise))
+    except PredicastError:
+        return Input(draw(some.attribute_names()))
+
+
+@st.composite
+def _conditions(draw: st.DrawFn, depth: int) -> Condition:
+    shape = draw(st.sampled_from(["test", "test", "not", "and", "or"]))
+    if shape == "test" or depth == 0:
+        return Leaf(draw(_tests(depth)))
+    if shape == "not":
+        return Not(draw(_conditions(depth - 1)))
+    parts = tuple(draw(_conditions(depth - 1)) for _ in range(2))
+    return And(parts) if shape == "and" else Or(parts)
+
+
+@st.composite
+def _tests(draw: st.DrawFn, depth: int) -> Test:
+    """A test as the parser makes it: what is negated stands under a NOT."""
+    constraint = draw(some.constraints().filter(lambda each: not _is_negative(each)))
+    kind = constraint.kind or draw(st.sampled_from(list(Kind)))
+    subject = draw(_trees(kind, max(depth - 1, 0)))
+    if isinstance(subject, Constant):
+        subject = Input(constraint.attribute)
+    return Test(subject, Constraint(name_of(subject), constraint.operator, constraint.operand))
+
+
+def _is_negative(constraint: Constraint) -> bool:
+    return constraint.operator.value.startswith("not ")
+
+
+def derived_attributes() -> st.SearchStrategy[Tree]:
+    """Expressions that name an attribute at least."""
+    return trees().filter(lambda tree: not isinstance(tree, Constant | Input))
+
+
+@st.composite
+def derived_constraints(draw: st.DrawFn) -> Constraint:
+    """Constraints on what an expression gives, with operands of a kind that it may be of."""
+    tree = draw(derived_attributes())
+    kinds = kinds_of(tree)
+    accepted = some.constraints().filter(lambda each: each.kind is None or each.kind in kinds)
+    constraint: Any = draw(accepted)
+    return Constraint(name_of(tree), constraint.operator, constraint.operand)
