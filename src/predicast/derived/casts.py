@@ -20,8 +20,8 @@ _REAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)
 _MAX_DIGITS: Final = 4000  # int() refuses more; no such number fits into 64 bits
 _TIME: Final = re.compile(
     r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})"
-    r"(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?)?"
-    r"\s*(Z|UTC|[+-]\d{1,2}(?::?\d{2})?)?)?)?)?",
+    r"(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d*))?"  # a zone stands behind seconds only
+    r"\s*(Z|UTC|[+-]\d{1,2}(?::?\d{2})?)?)?)?)?)?",
     re.ASCII,
 )
 _DAY: Final = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})(?:[ T].*)?)?)?", re.ASCII | re.DOTALL)

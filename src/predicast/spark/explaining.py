@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from predicast.engine.derivation import Derivation
 from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.portable import portable
@@ -38,7 +39,9 @@ def explain(
     kept = schema.positions(None if event_id is None else [event_id])
     schema.check_free(kept, *_ADDED)
     intervals = dict(intervals or {})
-    shipment = ship(events, schema, kept, schema.leaves(subscription.attributes(), intervals))
+    attributes = subscription.attributes()
+    read = Derivation(attributes).read(attributes)
+    shipment = ship(events, schema, kept, schema.leaves(read, intervals))
 
     from predicast.spark.workers import Explaining, Reading
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from predicast.engine import Engine
+from predicast.engine.derivation import Derivation
 from predicast.engine.explanation import ClauseOutcome, Explanation, explain
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.matches import sorted_matches
@@ -120,8 +121,11 @@ class Explaining:
                 yield self._explained(batch.slice(start, _EXPLAINED_ROWS))
 
     def _explained(self, piece: pa.RecordBatch) -> pa.RecordBatch:
+        attributes = self.subscription.attributes()
         columns = EventBatch.from_arrow(
-            self.reading.attributes(piece), self.subscription.attributes(), self.reading.intervals
+            self.reading.attributes(piece),
+            Derivation(attributes).read(attributes),
+            self.reading.intervals,
         )
         explanations = [
             explain(self.id, self.subscription, event, self.absent) for event in columns.events()

@@ -163,10 +163,12 @@ class _Parser(CaseReader):
                 f"expected a condition, not {token.text!r}",
                 hint="name the attribute each time: x > 5 AND x < 10",
             )
-        if self._at_name() and self._at_call() and token.text.lower() in _TESTS:
+        if self._at_call() and token.text.lower() in _TESTS and self._at_name():
             return Leaf(self._call())
         left = self._operand("a condition", first=True)
         if left.literal is not None:
+            if left.fixed and left.literal.kind is Kind.BOOLEAN and not self._is_compared():
+                return And(()) if left.literal.convert("") else Or(())
             return self._mirrored_comparison(left, token)
         if self._token.token_type in _COMPARISONS:
             operator = _COMPARISONS[self._advance().token_type]
@@ -184,6 +186,9 @@ class _Parser(CaseReader):
             self._fail("expected IN, BETWEEN, LIKE or RLIKE after NOT", hint=hint)
         # A boolean attribute by itself: x is x = TRUE, so that NOT x is x != TRUE.
         return Leaf(self._truth(left, token.start))
+
+    def _is_compared(self) -> bool:
+        return self._token.token_type in _COMPARISONS
 
     def _truth(self, operand: Operand, start: int) -> ConstraintTemplate:
         assert operand.tree is not None

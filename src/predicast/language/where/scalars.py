@@ -77,6 +77,7 @@ _OF_CONDITIONS: Final = frozenset(
         *(TokenType.LIKE, TokenType.RLIKE, TokenType.IS),
     }
 )
+_LITERALS: Final = frozenset({TokenType.NUMBER, TokenType.STRING})
 _FLOATS: Final = frozenset({TokenType.DOUBLE, TokenType.FLOAT, TokenType.DECIMAL})
 _DATE: Final = re.compile(r"[0-9]{4}([-/])[0-9]{1,2}\1[0-9]{1,2}(?![\w.])")
 _COMPUTED_FUNCTIONS: Final = frozenset({*WORDS, "cast", "try_cast"})
@@ -122,7 +123,7 @@ class ScalarReader(OperandReader):
     def _operand(self, what: str, *, first: bool = False) -> Operand:
         """A name, a literal, or an expression; ``first``, where a test begins."""
         begin, token = self._position, self._token
-        if self._at_literal() and not self._at_sign():
+        if self._at_lone_literal(token):
             literal = self._literal(what)
             if self._token.token_type not in _CONTINUES:
                 return Operand(None, literal, token.start)
@@ -139,6 +140,14 @@ class ScalarReader(OperandReader):
         if isinstance(tree, Span):
             self._refuse(AT_VALUE["INTERVAL"], token)
         return self._as_operand(tree, token.start)
+
+    def _at_lone_literal(self, token: Token) -> bool:
+        # The usual kinds of token first: most operands are a name or a number.
+        if token.token_type in _LITERALS:
+            return True
+        if token.token_type is TokenType.VAR and self._peek(1).token_type in _COMPARED:
+            return False
+        return self._at_literal() and not self._at_sign()
 
     def _as_operand(self, tree: Tree, start: int) -> Operand:
         """What was computed from there up to here."""
