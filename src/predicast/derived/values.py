@@ -149,7 +149,10 @@ def substring(x: Any, position: Any, count: Any = INT_MAX) -> Value | None:
 
 def concatenate(*parts: Any) -> Value | None:
     """One string of several."""
-    return "".join(parts) if all(type(part) is str for part in parts) else None
+    try:
+        return "".join(parts)
+    except TypeError:  # one of them is no string
+        return None
 
 
 def less(x: Any, y: Any) -> Value | None:

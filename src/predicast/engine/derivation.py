@@ -10,7 +10,7 @@ A ``Derivation`` never changes; when subscriptions name other derived attributes
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from predicast.derived import Input, compiled, inputs_of
@@ -19,6 +19,7 @@ from predicast.model import Event, Interval, Subscription, Value
 from predicast.model.event import with_values
 
 if TYPE_CHECKING:
+    from predicast.matching import Matcher
     from predicast.matching.batches import EventBatch
 
 
@@ -69,6 +70,15 @@ class Derivation:
         from predicast.matching.batches.derived import with_derived
 
         return with_derived(batch, self._trees)
+
+    def match_batch(self, matcher: Matcher, events: Sequence[Event]) -> list[list[int]]:
+        """What a matcher answers for events with their derived attributes."""
+        if not self._trees:
+            return matcher.match_batch(events)
+        from predicast.matching.batches.event_batch import EventBatch
+
+        columns = self.columns(EventBatch.from_events(events))
+        return matcher.match_columns(columns).by_event(len(events))
 
 
 NONE: Final = Derivation(())

@@ -318,8 +318,7 @@ class Engine:
         with self._lock:
             store = self._whole()
             derived = store.statements.derivation()
-            whole = [derived.event(event) for event in checked] if derived else checked
-            matched = store.ask(lambda matcher: matcher.match_batch(whole))
+            matched = store.ask(lambda matcher: derived.match_batch(matcher, checked))
             return [sorted(store.ids.names(keys)) for keys in matched]
 
     def match_arrow(

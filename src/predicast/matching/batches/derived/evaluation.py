@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from math import prod
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -73,7 +74,14 @@ def _root(batch: EventBatch, tree: Tree) -> Sequence[TypedValues]:
                 points = np.ones(len(batch), bool)
                 points[rows_of(part)] = False
                 column = [kept_rows(each, points) for each in column]
-    return [part for part in column if len(part)]
+    return [_frozen(part) for part in column if len(part)]
+
+
+def _frozen(part: TypedValues) -> TypedValues:
+    """Read-only, as what comes from Arrow is: kernels are compiled for either apart."""
+    values = part.values.view()
+    values.flags.writeable = False
+    return with_values(part, values, part.rows)
 
 
 def _column(batch: EventBatch, tree: Tree) -> Column:
@@ -234,20 +242,42 @@ def _by_row(batch: EventBatch, function: str, arguments: list[Column]) -> Column
 
 def _by_distinct(function: str, parts: list[TypedValues]) -> Column:
     """Once per distinct combination of the arguments."""
-    first, inverse = _distinct(parts)
-    apply = FUNCTIONS[function].apply
-    found = [apply(*[part.value(place) for part in parts]) for place in first.tolist()]
+    coded = [_coded(part) for part in parts]
+    present, inverse = _combinations([codes for codes, _ in coded], [len(v) for _, v in coded])
+    columns: list[list[Any]] = []
+    for _, values in reversed(coded):
+        columns.append([values[code] for code in (present % len(values)).tolist()])
+        present = present // len(values)
+    found = list(map(FUNCTIONS[function].apply, *reversed(columns)))
     return from_values(found, inverse, parts[0].rows)
 
 
-def _distinct(parts: list[TypedValues]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Where each combination first stands, and which of them each row has."""
-    codes = np.zeros(len(parts[0]), np.int64)
-    for part in parts:
-        _, place = np.unique(part.values, return_inverse=True)
-        _, codes = np.unique(codes * (int(place.max()) + 1) + place, return_inverse=True)
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    return first, inverse
+def _coded(part: TypedValues) -> tuple[npt.NDArray[Any], list[Any]]:
+    """A number for each value, and the values by number."""
+    if isinstance(part, Strings):
+        return part.values, part.words
+    if (part.values == part.values[0]).all():
+        return np.zeros(len(part), np.int64), [part.value(0)]
+    distinct, codes = np.unique(part.values, return_inverse=True)
+    some = made(type(part), distinct, None)
+    return codes, [some.value(place) for place in range(len(distinct))]
+
+
+def _combinations(
+    codes: list[npt.NDArray[Any]], sizes: list[int]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The combinations of codes that occur, as one number each, and which of them each row has."""
+    together = np.zeros(len(codes[0]), np.int64)
+    for each, size in zip(codes, sizes, strict=True):
+        together = together * size + each
+    most = prod(sizes)
+    assert most < 1 << 62, "texts have few functions of many arguments that are no strings"
+    if most > 4 * len(together) + 4096:
+        return np.unique(together, return_inverse=True)
+    # Few enough to tick off, which is quicker than to sort.
+    occurs = np.zeros(most, bool)
+    occurs[together] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[together]
 
 
 # CASE.
