@@ -294,6 +294,34 @@ def parameters(
     print(f"written to {path}")
 
 
+@app.command()
+def derived(
+    *,
+    subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,
+    events: Annotated[int, typer.Option(min=1, help="Events in a batch.")] = 2_000,
+    batches: Annotated[int, typer.Option(min=1, help="How many of each.")] = 30,
+    seed: int = 0,
+    out: Out = Path("out/bench"),
+) -> None:
+    """What expressions over attributes cost beside plain columns that hold the same values."""
+    from bench.derived import derived_table, measure_derived
+    from bench.progress import progress_bar
+
+    with progress_bar("batches", total=2 * batches) as bar:
+        report = measure_derived(
+            subscriptions=subscriptions,
+            events=events,
+            batches=batches,
+            seed=seed,
+            advance=bar.advance,
+        )
+    path = out / "derived.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
+    Console().print(derived_table(report))
+    print(f"written to {path}")
+
+
 def _document(measured: PapersReport, out: Path, docs: Path | None) -> None:
     from bench.documents import papers_in, verdict_table, write_documents
 

@@ -138,6 +138,8 @@ def ranks_among(part: Strings, words: list[str]) -> npt.NDArray[np.int32]:
 
 def from_values(values: Sequence[Any], inverse: npt.NDArray[Any], rows: Rows | None) -> Column:
     """A column of values of Python's, each in as many rows as ``inverse`` has it."""
+    if set(map(type, values)) == {str}:
+        return [_of_texts(values, inverse, rows)]
     types = np.array([_ORDER.get(type(value), 0) for value in values], np.int8)
     codes = types[inverse]
     found: Column = []
@@ -161,11 +163,15 @@ def _of_type(
     some = [value for value, wanted in zip(values, is_type.tolist(), strict=True) if wanted]
     position = np.cumsum(is_type) - 1
     if type_ is str:
-        words = sorted(set(some))
-        rank = {word: number for number, word in enumerate(words)}
-        ranks = np.array([rank[value] for value in some], np.int32)
-        return Strings(ranks[position[places]], rows, words)
+        return _of_texts(some, position[places], rows)
     if type_ is datetime:
         some = [microseconds(value) for value in some]
     cls = TYPES[type_]
     return made(cls, np.array(some, _DTYPES[cls])[position[places]], rows)
+
+
+def _of_texts(texts: Sequence[str], inverse: npt.NDArray[Any], rows: Rows | None) -> Strings:
+    words = sorted(set(texts))
+    rank = dict(zip(words, range(len(words)), strict=True))
+    ranks = np.fromiter(map(rank.__getitem__, texts), np.int32, len(texts))
+    return Strings(ranks[inverse], rows, words)

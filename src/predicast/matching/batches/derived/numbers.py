@@ -21,7 +21,7 @@ Result: TypeAlias = tuple[type[TypedValues], Array, Mask | None]  # None: all ar
 
 _BEYOND: Final = 2.0**63
 _SURE: Final = 2.0**62  # a product whose float is less fits
-_EXACT: Final = 2.0**52
+_FEW_DIGITS: Final = 1e14  # with one more digit behind it, a number is still written exactly
 _MAX_DIGITS: Final = 15  # 10**15 is far within what a float holds exactly
 
 
@@ -115,21 +115,18 @@ def whole(values: Array) -> Result:
 def rounded(values: Array, digits: int) -> Array:
     """Half away from zero, by the digits that a number is written with.
 
-    A multiple of a power of ten tells, except near a half: there the digits themselves decide.
+    The float next to a half of so few digits is written as that half, and a number beyond it is
+    written with more: so one comparison tells, however inexact the product is.
     """
     if not 0 <= digits <= _MAX_DIGITS:
         return _by_digits(values, digits)
+    size, unit = np.abs(values), 10.0**digits
     with np.errstate(all="ignore"):
-        scaled = np.abs(values) * 10.0**digits
-        base = np.floor(scaled)
-        fraction = scaled - base
-        result = np.copysign((base + (fraction >= 0.5)) / 10.0**digits, values) + 0.0
-    large = np.abs(values) >= _EXACT
-    result[large] = values[large]
-    if digits:
-        # The product's own error, of a few parts in 2**53, may hide a half.
-        near_half = np.abs(fraction - 0.5) <= (scaled + 1) * 2.0**-50
-        doubtful = np.flatnonzero(~large & (near_half | (scaled >= _EXACT / 16)))
+        base = np.floor(size * unit)
+        up = size >= (base + 0.5) / unit
+        result = np.copysign((base + up) / unit, values) + 0.0
+    doubtful = np.flatnonzero(base >= _FEW_DIGITS)
+    if len(doubtful):
         result[doubtful] = _by_digits(values[doubtful], digits)
     return result
 
