@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from sqlglot.dialects.spark import Spark
 
 from predicast import Engine, Event, Interval
-from predicast.derived import Tree, compiled
+from predicast.derived import Constant, Input, Tree, call, compiled
 from predicast.engine.derivation import Derivation
 from predicast.errors import PredicastError, UnsupportedByMatcherError
 from predicast.language import parse_where, subscription_from_json, subscription_to_json, to_where
@@ -18,7 +19,7 @@ from predicast.language.where.scalar_text import name_of, text_of
 from predicast.matching import matcher_names
 from predicast.matching.batches.derived import with_derived
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.model import Constraint, Subscription
+from predicast.model import Constraint, Operator, Subscription
 from predicast.testing import expressions
 from predicast.testing import strategies as some
 
@@ -32,6 +33,31 @@ def test_a_text_reads_back_as_the_same_expression(tree: Tree) -> None:
     assert parse_scalar(text_of(tree)) == tree
     assert canonical_attribute(name_of(tree)) == name_of(tree)
     assert expression_of(name_of(tree)) == tree
+
+
+KEYWORDS = sorted(key.lower() for key in Spark.Tokenizer.KEYWORDS if key[0].isalpha())
+
+
+@given(st.text(min_size=1, max_size=6) | st.sampled_from(KEYWORDS))
+def test_any_name_may_stand_in_an_expression(name: str) -> None:
+    for tree in (
+        call("+", [Input(name), Constant(1)]),
+        call("concat", [Constant("x"), Input(name)]),
+        call("cast STRING", [Input(name)]),
+        call("<", [Input("a"), Input(name)]),
+    ):
+        assert parse_scalar(text_of(tree)) == tree
+        subscription = Subscription.of([[Constraint(name_of(tree), Operator.EXISTS)]])
+        assert parse_where(to_where(subscription)) == subscription
+
+
+def test_functions_of_many_texts() -> None:
+    events = [Event({f"s{n}": f"{n * row}" for n in range(8)}) for row in range(300)]
+    tree = call("concat", [Input(f"s{n}") for n in range(8)])
+    batch = with_derived(EventBatch.from_events(events), {"=": tree})
+    assert [event.get("=") for event in batch.events()] == [
+        "".join(f"{n * row}" for n in range(8)) for row in range(300)
+    ]
 
 
 @given(expressions.derived_attributes(), st.lists(some.events(regions=False), max_size=8))

@@ -566,3 +566,29 @@ def test_parquet_columns_of_another_kind_get_a_note(run: Run, folder: Path) -> N
         "Note: column 'price' holds strings; 2 constraints compare it with a number, which never "
         "holds\n"
     )
+
+
+# Derived attributes.
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_expressions_over_attributes(run: Run, folder: Path, form: str) -> None:
+    (folder / "derived.jsonl").write_text(
+        '{"id": "big", "expression": "price * qty > 100"}\n'
+        '{"id": "rome", "expression": "lower(city) = \'rome\' AND price < limit"}\n'
+    )
+    rows = [
+        {"price": 10, "qty": 20, "city": "ROME", "limit": 10.5, "other": "x"},
+        {"price": 10, "qty": 2, "city": "Oslo", "limit": 50.0, "other": "y"},
+    ]
+    path = folder / f"e2.{form}"
+    if form == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    elif form == "csv":
+        lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+        path.write_text("\n".join(lines) + "\n")
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    result = run("match", "derived.jsonl", path)
+    assert json_lines(result.stdout) == [{"event": 0, "subscriptions": ["big", "rome"]}]
+    assert result.stderr == ""

@@ -16,7 +16,8 @@ _QUOTED_WORDS: Final = frozenset((
     "true", "false", "escape", "select", "case", "exists", "timestamp", "timestamp_ltz",
     "timestamp_ntz", "date", "interval", "from", "where", "when", "then", "else", "end",
     "cast", "distinct", "any", "all", "some", "div", "show", "set", "use", "describe",
-    "explain", "startswith", "endswith", "contains", "isnull", "isnotnull",
+    "explain", "call", "execute", "fetch", "optimize", "prepare", "rename", "vacuum",
+    "startswith", "endswith", "contains", "isnull", "isnotnull",
 ))
 # Words that are refused where a value is expected (``mistakes.py``), unless quoted.
 VALUE_WORDS: Final = frozenset((

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from math import prod
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -243,13 +242,9 @@ def _by_row(batch: EventBatch, function: str, arguments: list[Column]) -> Column
 def _by_distinct(function: str, parts: list[TypedValues]) -> Column:
     """Once per distinct combination of the arguments."""
     coded = [_coded(part) for part in parts]
-    present, inverse = _combinations([codes for codes, _ in coded], [len(v) for _, v in coded])
-    columns: list[list[Any]] = []
-    for _, values in reversed(coded):
-        columns.append([values[code] for code in (present % len(values)).tolist()])
-        present = present // len(values)
-    found = list(map(FUNCTIONS[function].apply, *reversed(columns)))
-    return from_values(found, inverse, parts[0].rows)
+    places, inverse = _combinations([(codes, len(values)) for codes, values in coded])
+    arguments = [[values[code] for code in codes[places].tolist()] for codes, values in coded]
+    return from_values(list(map(FUNCTIONS[function].apply, *arguments)), inverse, parts[0].rows)
 
 
 def _coded(part: TypedValues) -> tuple[npt.NDArray[Any], list[Any]]:
@@ -264,20 +259,23 @@ def _coded(part: TypedValues) -> tuple[npt.NDArray[Any], list[Any]]:
 
 
 def _combinations(
-    codes: list[npt.NDArray[Any]], sizes: list[int]
+    coded: list[tuple[npt.NDArray[Any], int]],
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The combinations of codes that occur, as one number each, and which of them each row has."""
-    together = np.zeros(len(codes[0]), np.int64)
-    for each, size in zip(codes, sizes, strict=True):
-        together = together * size + each
-    most = prod(sizes)
-    assert most < 1 << 62, "texts have few functions of many arguments that are no strings"
-    if most > 4 * len(together) + 4096:
-        return np.unique(together, return_inverse=True)
-    # Few enough to tick off, which is quicker than to sort.
-    occurs = np.zeros(most, bool)
-    occurs[together] = True
-    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[together]
+    """Where each combination of codes stands once, and which of them each row has.
+
+    Codes of some size each are made one number, which is made small again whenever it grows.
+    """
+    length = len(coded[0][0])
+    together, most = np.zeros(length, np.int64), 1
+    for codes, size in coded:
+        together, most = together * size + codes, most * size
+        if most > 4 * length + 4096:
+            distinct, together = np.unique(together, return_inverse=True)
+            most = len(distinct)
+    last = np.full(most, -1)
+    last[together] = np.arange(length)
+    occurs = last >= 0
+    return last[occurs], (np.cumsum(occurs) - 1)[together]
 
 
 # CASE.
