@@ -7,7 +7,7 @@ is an interval is not one value: then there is no derived one (``values_of``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from predicast.derived.functions import FUNCTIONS
 from predicast.derived.tree import Call, Case, Condition, Constant, Input, Span, Test, Tree
@@ -18,8 +18,6 @@ from predicast.model.values import kind_of
 Get: TypeAlias = Callable[[str], Any]
 Compiled: TypeAlias = Callable[[Get], Any]
 Truth: TypeAlias = bool | None  # None: unknown
-
-_BINARY: Final = 2
 
 
 def compiled(tree: Tree) -> Compiled:
@@ -51,7 +49,7 @@ def _strict(apply: Callable[..., Value | None], parts: list[Compiled]) -> Compil
             return None if x is None else apply(x)
 
         return of_one
-    if len(parts) == _BINARY:
+    if len(parts) == 2:
         left, right = parts
 
         def of_two(get: Get) -> Any:

@@ -268,14 +268,8 @@ class ScalarReader(OperandReader):
             value = literal.convert(self._text[literal.start : literal.end])
         except ModelError as error:
             raise error_at(ParseError, self._text, literal.start, error.message) from error
-        if isinstance(value, int) and not isinstance(value, bool):
-            tokens = self._tokens[begin : self._position]
-            written = "".join(token.text for token in tokens if token.token_type not in _FLOATS)
-            is_float = {".", "e"} & set(written.lower()) or len(written) < len(
-                "".join(token.text for token in tokens)
-            )
-            value = float(value) if is_float else value
-        return Constant(value)
+        is_float = any(map(_is_of_float, self._tokens[begin : self._position]))
+        return Constant(float(value) if type(value) is int and is_float else value)
 
     def _parameter(self) -> Literal:
         if self._is_computing:
@@ -473,3 +467,11 @@ class ScalarReader(OperandReader):
 def token_at(tokens: list[Token], start: int) -> Token:
     """The token that begins there."""
     return next(token for token in tokens if token.start == start)
+
+
+def _is_of_float(token: Token) -> bool:
+    """Whether the token makes its number a float: 1.0, 1e0 and 1D, which a constraint spells 1."""
+    is_whole = token.token_type is TokenType.NUMBER and token.text.isdigit()
+    return token.token_type in _FLOATS or (
+        token.token_type in {TokenType.NUMBER, TokenType.DOT} and not is_whole
+    )
