@@ -8,12 +8,16 @@ raises (Ctrl-C, a timeout), no memory left. So a change goes like this::
     let the matcher change        it is not trusted until the end; if it refuses, it has undone it
     decide: pending = delta       one assignment; from here on the change happens
     carry out the delta           on ids, statements, ..., each step the same if done twice
+    publish: view = another       one assignment; from here on events see the change
     pending = nothing, and the matcher is trusted again
 
 Whoever comes next after an exception finds what was left over, and finishes it (``recover``): a
 pending delta is carried out again from the start, and a matcher that is not trusted is filled anew
 from the statements. That costs as much as loading an engine, after an exception in a moment that
 lasts microseconds, and nothing otherwise.
+
+What events are asked of is a ``StoreView``, which later changes leave alone: with a matcher that
+has lasting views, as the default one has, nobody who matches waits for anybody who changes.
 
 Rejected: undoing what was done so far. It needs memory just when there may be none, and is itself
 interrupted by the second Ctrl-C.
@@ -23,11 +27,11 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from predicast.engine.changes import Changes, Touched
 from predicast.engine.delta import StoreDelta
-from predicast.engine.ids import Ids, duplicate, unknown
+from predicast.engine.ids import Ids, Lease, duplicate, unknown
 from predicast.engine.owners import Owners
 from predicast.engine.sources import Sources
 from predicast.engine.statements import Statements
@@ -35,7 +39,7 @@ from predicast.engine.templates import Templates
 from predicast.engine.windows import Window
 from predicast.errors import PredicastError
 from predicast.matching.delta import Delta, Effect, Group
-from predicast.matching.matcher import Matcher
+from predicast.matching.matcher import Matcher, View
 from predicast.model.operand_columns import gathered
 from predicast.model.outline import Stated
 
@@ -44,6 +48,16 @@ if TYPE_CHECKING:
     from predicast.engine.snapshot import Snapshot
 
 T = TypeVar("T")
+
+
+class StoreView(NamedTuple):
+    """What is asked: a matcher's view, and what is needed to ask it and to name what it finds."""
+
+    matcher: View
+    ids: Ids
+    lease: Lease  # while it is held, ``ids`` knows the keys that the matcher may find
+    attributes: frozenset[str]
+
 
 _FEW: Final = 32  # subscriptions that are quicker put one by one than column by column
 
@@ -62,6 +76,12 @@ class SubscriptionStore:
         self.followers: weakref.WeakSet[Changes] = weakref.WeakSet()
         self._pending: StoreDelta | None = None
         self._is_matcher_trusted = True
+        self.is_changing = False  # somebody is in the middle of a change
+        self.view = self._view()
+
+    def _view(self) -> StoreView:
+        ids = self.ids
+        return StoreView(self.matcher.view(), ids, ids.lease, self.statements.attributes())
 
     def key(self, id: str) -> int:
         """The key of an id, or an error."""
@@ -89,14 +109,22 @@ class SubscriptionStore:
         self.ids, self.owners = Ids.restored(saved.ids), saved.owners
         self.statements, self.arrived = saved.statements, saved.arrived
         self.templates, self.sources = saved.templates, saved.sources
+        self.view = self._view()
 
     # Asking.
 
-    def ask(self, question: Callable[[Matcher], T]) -> T:
-        """What the matcher answers; not trusted any more if it was interrupted while it did."""
-        self._is_matcher_trusted = self.matcher.survives_interrupted_matches
+    def is_settled(self) -> bool:
+        """Whether the view is of all that was decided, or another thread will see to it."""
+        return self.is_changing or (self._pending is None and self._is_matcher_trusted)
+
+    def ask(self, question: Callable[[StoreView], T]) -> T:
+        """What a matcher without lasting views answers, which must not change meanwhile.
+
+        It is not trusted any more if it was interrupted while it did.
+        """
+        self._is_matcher_trusted = False
         try:
-            answer = question(self.matcher)
+            answer = question(self.view)
         except PredicastError:
             self._is_matcher_trusted = True
             raise
@@ -179,16 +207,21 @@ class SubscriptionStore:
 
     def _change(self, delta: StoreDelta) -> Effect:
         """Change the matcher and all else; what the matcher says of it."""
-        self._is_matcher_trusted = False
+        self.is_changing = True
         try:
-            effect = self.matcher.apply(delta.stated, self.statements.get)
-        except PredicastError:  # it refuses, and has undone what it did
+            self._is_matcher_trusted = False
+            try:
+                effect = self.matcher.apply(delta.stated, self.statements.get)
+            except PredicastError:  # it refuses, and has undone what it did
+                self._is_matcher_trusted = True
+                raise
+            self._pending = delta
+            self._carry_out(delta)
+            self.view = self._view()
+            self._pending = None
             self._is_matcher_trusted = True
-            raise
-        self._pending = delta
-        self._carry_out(delta)
-        self._pending = None
-        self._is_matcher_trusted = True
+        finally:
+            self.is_changing = False
         return effect
 
     def _carry_out(self, delta: StoreDelta) -> None:
@@ -223,6 +256,7 @@ class SubscriptionStore:
         """Finish what an exception left unfinished; to be called before anything else is."""
         if self._pending is None and self._is_matcher_trusted:
             return
+        self.is_changing = False  # whoever was has been interrupted, even in saying so
         if self._pending is not None:
             self._repair()
             self._carry_out(self._pending)
@@ -231,6 +265,7 @@ class SubscriptionStore:
         matcher = type(self.matcher)(absent=self.matcher.absent)
         fill(matcher, self.statements)
         self.matcher = matcher
+        self.view = self._view()
         self._is_matcher_trusted = True
 
     def _repair(self) -> None:

@@ -31,6 +31,17 @@ class EventCodes(NamedTuple):
     is_wide: npt.NDArray[np.bool_]  # not one value: an interval, or an absence that passes
 
 
+class OneEvent:
+    """The codes of one event, to be written again and again: arrays, and how Python writes them."""
+
+    __slots__ = ("arrays", "flat")
+
+    def __init__(self, arrays: EventCodes) -> None:
+        self.arrays = arrays
+        low, high, is_wide = (memoryview(each[0]) for each in arrays)
+        self.flat = low, high, is_wide
+
+
 class _Places(NamedTuple):
     """The axes of one attribute: all, and what a number says of them."""
 
@@ -65,13 +76,16 @@ class EventCoder:
             np.array([[high for _, high, _ in lacking]], np.int32),
             np.array([[wide for _, _, wide in lacking]], bool),
         )
-        low, high, is_wide = self._lacking
-        self._one = EventCodes(low.copy(), high.copy(), is_wide.copy())
-        self._blank, self._writable = _flat(self._lacking), _flat(self._one)
+        self._blank = OneEvent(self._lacking).flat
 
-    def of_event(self, event: Event) -> EventCodes:
-        """The codes of one event on all axes; they hold until the next one is coded."""
-        low, high, is_wide = self._writable
+    def blank(self) -> OneEvent:
+        """Room for the codes of one event."""
+        low, high, is_wide = self._lacking
+        return OneEvent(EventCodes(low.copy(), high.copy(), is_wide.copy()))
+
+    def code_event(self, event: Event, codes: OneEvent) -> None:
+        """Write the codes of one event on all axes."""
+        low, high, is_wide = codes.flat
         low[:], high[:], is_wide[:] = self._blank
         for attribute, value in event.items():
             places = self._places.get(attribute)
@@ -90,7 +104,6 @@ class EventCoder:
             for place, axis in places.all:
                 low[place], high[place] = value_code(axis, value)
                 is_wide[place] = isinstance(value, Interval) and not axis.name.is_flag()
-        return self._one
 
     def of_batch(self, columns: EventBatch) -> EventCodes:
         """The codes of a batch on all axes."""
@@ -109,12 +122,6 @@ class EventCoder:
                     here = EventCodes(low[:, place], high[:, place], is_wide[:, place])
                     _code_part(axis, part, here)
         return EventCodes(low, high, is_wide)
-
-
-def _flat(codes: EventCodes) -> tuple[memoryview, memoryview, memoryview]:
-    """One event's codes as Python reads and writes them fastest."""
-    low, high, is_wide = (memoryview(each[0]) for each in codes)
-    return low, high, is_wide
 
 
 def _lacking(axis: Axis, absent: Absent) -> tuple[int, int, bool]:

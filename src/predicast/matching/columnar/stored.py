@@ -12,8 +12,8 @@
     arrays     0, 1, …
     clauses    the constraints of the other tests, which the engine knows how to write
 
-Clauses that were marked as deleted are written as they stand. The keys are the one part of an image
-that changes, so they are copied when the segment is stored and the bytes around them are not.
+The keys are the one part of an image that changes, so they are copied when the segment is stored
+and the bytes around them are not. The key of a deleted clause is written as its complement.
 
 What is checked is that all arrays lie where they should and are of the right type, that keys and
 axes exist, and that words are proper strings. Beyond that the kernels trust what is in the arrays.
@@ -72,23 +72,24 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
 # Storing.
 
 
-def stored(segments: Sequence[Segment], subscriptions: int) -> Stored:
-    """The segments as they are now; later changes do not touch what is returned."""
+def stored(segments: Sequence[Segment], epoch: int, subscriptions: int) -> Stored:
+    """Segments as they were at an epoch; later changes do not touch what is returned."""
     arrays: list[tuple[Array, ...]] = []
     clauses: list[Clause] = []
-    written = [_write_segment(segment, arrays, clauses) for segment in segments]
+    written = [_write_segment(segment, epoch, arrays, clauses) for segment in segments]
     document = msgspec.json.encode(_Document(subscriptions, written))
     return Stored(FORM, document, arrays, clauses)
 
 
 def _write_segment(
-    segment: Segment, arrays: list[tuple[Array, ...]], clauses: list[Clause]
+    segment: Segment, epoch: int, arrays: list[tuple[Array, ...]], clauses: list[Clause]
 ) -> _Segment:
     data, directory = segment.image
     place = 2 * SegmentArrays._fields.index("keys")
     begin, end = directory[place : place + 2]
     image = len(arrays)
-    arrays += [(data[:begin], data[begin:end].copy(), data[end:]), (directory,)]
+    keys = segment.keys_at(epoch).view(np.uint8)
+    arrays += [(data[:begin], keys, data[end:]), (directory,)]
     axes = [
         _Axis(*axis.name, _write_cuts(axis.lower, arrays), _write_cuts(axis.upper, arrays))
         for axis in segment.axes

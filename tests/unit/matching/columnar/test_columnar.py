@@ -108,6 +108,8 @@ def test_a_few_wait_until_asking_them_has_cost_as_much_as_compiling() -> None:
     assert engine.statistics()["segments"] == 0
     for _ in range(1_000):
         assert engine.match({"x": 7}) == ["7"]
+    for worker in engine._store.matcher._workers.values():  # type: ignore[attr-defined]
+        worker.join()
     assert (engine.statistics()["segments"], engine.statistics()["recent"]) == (1, 0)
 
 
@@ -137,8 +139,8 @@ def test_segments_are_few() -> None:
         engine.subscribe(f"x = {number}", id=str(number))
         if number % 300 == 299:
             assert engine.match({"x": number}) == [str(number)]
-            if (merge := matcher._state.merge) is not None:
-                merge.wait()  # few, as long as merging keeps up
+            for worker in matcher._workers.values():
+                worker.join()  # few, as long as merging keeps up
     assert engine.statistics()["segments"] <= 8
     assert engine.statistics()["compiled"] <= 5_000
     assert engine.statistics()["merged"] <= 5 * 5_000
@@ -181,7 +183,7 @@ def test_what_changes_without_an_event_in_between_takes_no_more_room() -> None:
         engine.change("moving", parameters={"a": number})
     matcher = engine._store.matcher
     assert isinstance(matcher, Columnar)
-    assert len(matcher._state.recent._keys) < 2_000
+    assert len(matcher._recent.waiting) < 2_000
     assert engine.match({"x": 4_999.5}) == ["kept", "moving"]
     assert engine.match({"x": 4_999}) == ["kept"]
 

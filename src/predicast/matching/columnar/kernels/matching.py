@@ -18,6 +18,7 @@ from predicast.matching.columnar.kernels.rows import find_rows
 from predicast.matching.columnar.layout.image import SegmentArrays
 
 _ROOM: Final = 1 << 12  # matches that there is room for at first
+_EVERY: Final = np.iinfo(np.int64).max
 
 
 @kernel
@@ -75,6 +76,18 @@ def opened(data: Any, directory: Any) -> SegmentArrays:
 
 
 @kernel
+def _matched(arrays: Any, codes: Any, hits: Any, out: Any, counting: bool, enough: int) -> Any:
+    """Ask all families and all rows; ``out`` is (keys, runs, number of keys, number of runs)."""
+    for family in range(len(arrays.width)):
+        visits = visits_of(arrays, family, codes)
+        if len(visits):
+            out = scan_family(arrays, family, codes, visits, out, counting, enough)
+    if len(arrays.row_test_first) > 1:
+        out = find_rows(arrays, codes, hits[0], hits[1], out, counting, enough)
+    return out
+
+
+@kernel
 def match_events(
     data: Any,
     directory: Any,
@@ -90,17 +103,45 @@ def match_events(
 
     ``counting`` leaves the keys out; ``enough`` ends an event's run when it has that many.
     """
-    arrays = opened(data, directory)
-    keys, runs = np.empty(_ROOM, np.int32), np.empty((16, 2), np.int64)
-    out = (keys, runs, 0, 0)
-    codes = (low, high, wide)
-    for family in range(len(arrays.width)):
-        visits = visits_of(arrays, family, codes)
-        if len(visits):
-            out = scan_family(arrays, family, codes, visits, out, counting, enough)
-    if len(arrays.row_test_first) > 1:
-        out = find_rows(arrays, codes, hit_first, hit, out, counting, enough)
-    return out[0][: 0 if counting else out[2]], out[1][: out[3]]
+    arrays, codes, hits = opened(data, directory), (low, high, wide), (hit_first, hit)
+    room = (np.empty(_ROOM, np.int32), np.empty((16, 2), np.int64), 0, 0)
+    keys, runs, count, number = _matched(arrays, codes, hits, room, counting, enough)
+    return keys[: 0 if counting else count], runs[:number]
+
+
+@brief_kernel
+def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would cost per call
+    data: Any,
+    directory: Any,
+    low: Any,
+    high: Any,
+    wide: Any,
+    hit_first: Any,
+    hit: Any,
+    deleted: Any,
+    since: Any,
+    epoch: int,
+    found: Any,
+) -> int:
+    """The matches of one event that were held at an epoch, written to ``found``: how many.
+
+    If there is no room for them, nothing is written: the answer is the room it takes, below 0.
+    """
+    arrays, codes, hits = opened(data, directory), (low, high, wide), (hit_first, hit)
+    room = (found, np.empty((16, 2), np.int64), 0, 0)
+    keys, _, count, _ = _matched(arrays, codes, hits, room, False, _EVERY)
+    if len(keys) > len(found):
+        return -len(keys)
+    kept = 0
+    for place in range(count):
+        key = keys[place]
+        if key < 0:
+            if since[~key] <= epoch:
+                continue
+            key = deleted[~key]
+        found[kept] = key
+        kept += 1
+    return kept
 
 
 # Results.
@@ -154,33 +195,43 @@ def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, larges
     return out_events[:count], out_keys[:count]
 
 
-@brief_kernel
-def mark_deleted(keys: Any, by_key: Any, deleted: Any, found: Any) -> int:
-    """Strike out all clauses of some keys; mark those there were, and say how many clauses.
+# Deleting. What is deleted is listed with the epoch that it is gone from, and its key becomes the
+# complement of its number in that list: an answer as of an earlier epoch still finds it.
 
-    A deleted key is its complement: below 0, and still in its place in the order.
-    """
-    clauses = 0
-    for place in range(len(deleted)):
-        wanted = deleted[place]
+
+@brief_kernel
+def mark_deleted(keys: Any, by_key: Any, wanted: Any, deleted: Any, since: Any, count: Any) -> None:
+    """Delete all clauses of some keys, each from an epoch on; ``count`` is how many are listed."""
+    for place in range(len(wanted)):
+        key = wanted[place, 0]
         low, high = 0, len(by_key)
         while low < high:
             middle = (low + high) // 2
             held = keys[by_key[middle]]
-            if (held if held >= 0 else ~held) < wanted:
+            if (held if held >= 0 else deleted[~held]) < key:
                 low = middle + 1
             else:
                 high = middle
         while low < len(by_key):
             held = keys[by_key[low]]
-            if (held if held >= 0 else ~held) != wanted:
+            if (held if held >= 0 else deleted[~held]) != key:
                 break
             if held >= 0:
-                keys[by_key[low]] = ~held
-                found[place] = True
-                clauses += 1
+                number = count[0]
+                deleted[number] = key
+                since[number] = wanted[place, 1]
+                count[0] = number + 1
+                keys[by_key[low]] = ~number
             low += 1
-    return clauses
+
+
+@kernel
+def keep_live(found: Any, deleted: Any, since: Any, epoch: int) -> None:
+    """Of keys that a segment found, turn those to -1 that were gone at an epoch."""
+    for place in range(len(found)):
+        key = found[place]
+        if key < 0:
+            found[place] = deleted[~key] if since[~key] > epoch else -1
 
 
 @kernel
