@@ -198,12 +198,14 @@ class Ids:
 
     def put_many(self, ids: list[str], keys: list[int]) -> None:
         """Hold many new ids under the keys that ``free_keys`` gave."""
+        if len(keys) < _FEW:
+            for id, key in zip(ids, keys, strict=True):
+                self.put(id, key)
+            return
         held, bound = self._by_id(), self.bound()
-        again = len(keys)
-        if again >= _FEW:
-            again = sum(key < bound for key in keys)
-            if keys[again:] != [*range(bound, bound + len(keys) - again)]:
-                again = len(keys)  # as a change that is carried out again finds them
+        again = sum(key < bound for key in keys)
+        if keys[again:] != [*range(bound, bound + len(keys) - again)]:
+            again = len(keys)  # as a change that is carried out again finds them
         for id, key in zip(ids[:again], keys, strict=False):
             self.put(id, key)
         new = ids[again:]

@@ -26,7 +26,7 @@ interrupted by the second Ctrl-C.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from predicast.engine.changes import Changes, Touched
@@ -46,6 +46,7 @@ from predicast.model.outline import Stated
 if TYPE_CHECKING:
     from predicast.engine.bulk import Bulk
     from predicast.engine.snapshot import Snapshot
+    from predicast.engine.templates import Template
 
 T = TypeVar("T")
 
@@ -148,6 +149,7 @@ class SubscriptionStore:
             StoreDelta(
                 self.arrived + len(keys),
                 Delta(added_groups=groups),
+                removed=(),
                 ids=bulk.ids,
                 keys=keys,
                 owners={keys[position]: owner for position, owner in bulk.owners.items()},
@@ -163,42 +165,50 @@ class SubscriptionStore:
 
     def _delta(self, window: Window) -> StoreDelta:
         """What holds after a window."""
-        moved = [Group(*each) for each in window.moved()]
+        moved = [Group(*each) for each in window.moved()] if window.moves else []
         states = window.states
-        delta = StoreDelta(self.arrived + window.arrived, Delta())
         new = [id for id, state in states.items() if state.key is None]
-        self.ids.check_room(new)
-        fresh = iter(self.ids.free_keys(len(new)))
-        removed: list[int] = []
+        keys_to_come: Iterator[int] = iter(())
+        if new:
+            self.ids.check_room(new)
+            keys_to_come = iter(self.ids.free_keys(len(new)))
+        gone: list[tuple[str, int]] = []
+        ids: list[str] = []
+        keys: list[int] = []
+        owners: dict[int, str | None] = {}
+        templates: dict[int, Template | None] = {}
+        sources: dict[int, str | None] = {}
         added: list[tuple[int, Stated]] = []
         changed: list[tuple[int, Stated]] = []
         for id, state in states.items():
+            key = state.key
             if not state.present:
-                assert state.key is not None
-                delta.removed.append((id, state.key))
-                removed.append(state.key)
+                assert key is not None
+                gone.append((id, key))
                 continue
-            key = next(fresh) if state.key is None else state.key
+            into = changed
+            if key is None:
+                key, into = next(keys_to_come), added
             if state.arrives_anew:
-                delta.ids.append(id)
-                delta.keys.append(key)
-            delta.owners[key] = state.owner
+                ids.append(id)
+                keys.append(key)
+            owners[key] = state.owner
             if not state.keeps_template:
-                delta.templates[key] = state.template
+                templates[key] = state.template
             if state.stated is not None:
-                (added if state.key is None else changed).append((key, state.stated))
-                delta.sources[key] = state.text
+                into.append((key, state.stated))
+                sources[key] = state.text
+        removed = [key for _, key in gone]
         if len(states) < _FEW:
-            delta.stated = Delta(removed, added, changed, changed_groups=moved)
+            stated = Delta(removed, added, changed, (), moved)
         else:
-            groups = [*moved, *_grouped(changed)]
-            delta.stated = Delta(removed, (), (), _grouped(added), groups)
+            stated = Delta(removed, (), (), _grouped(added), [*moved, *_grouped(changed)])
+        touched: list[Touched] = []
         if self.followers:
-            delta.touched = [
-                *(self._touched(id, state.key) for id, state in states.items()),
-                *(self._touched(id, move.key) for id, move in window.moves.items()),
-            ]
-        return delta
+            touched += [self._touched(id, state.key) for id, state in states.items()]
+            touched += [self._touched(id, move.key) for id, move in window.moves.items()]
+        arrived = self.arrived + window.arrived
+        return StoreDelta(arrived, stated, gone, ids, keys, owners, templates, sources, touched)
 
     def _touched(self, id: str, key: int | None) -> Touched:
         return Touched(id, key is not None, None if key is None else self.owners.get(key))
@@ -230,9 +240,10 @@ class SubscriptionStore:
             for changes in self.followers:
                 changes.note(delta.touched)
         self.ids.put_many(delta.ids, delta.keys)  # first: it counts on the keys that are free now
-        for group in (*delta.stated.added_groups, *delta.stated.changed_groups):
+        stated_now = delta.stated
+        for group in (*stated_now.added_groups, *stated_now.changed_groups):
             self.statements.put_alike(*group)
-        for key, stated in (*delta.stated.added, *delta.stated.changed):
+        for key, stated in (*stated_now.added, *stated_now.changed):
             self.statements.put(key, stated)
         for key, owner in delta.owners.items():
             self.owners.set(key, owner)

@@ -201,11 +201,11 @@ class Shape:
         return Subscription(tuple([Clause(tuple(clause)) for clause in clauses]))
 
 
-_Place: TypeAlias = Callable[[list[Value]], Any]
+_Place: TypeAlias = int | Callable[[list[Value]], Any]
 
 
 def _places(template: ConstraintTemplate, index: dict[int, int]) -> list[_Place]:
-    """Functions from the values of a text's literals to the operands of a constraint."""
+    """How the values of a text's literals become operands of a constraint: by position, or made."""
     operator = template.operator
     positions = [index[literal.start] for literal in template.literals]
     if operator in SET:
@@ -213,12 +213,15 @@ def _places(template: ConstraintTemplate, index: dict[int, int]) -> list[_Place]
     if operator in LIKE | REGEX:
         fill = _filler(template, index)
         return [lambda values: fill(values).operand]
-    return [itemgetter(position) for position in positions]
+    return [*positions]
 
 
 def _together(places: list[_Place]) -> Callable[[list[Value]], tuple[Any, ...]]:
     """One function for all the operands of a subscription."""
-    return lambda values: tuple([place(values) for place in places])
+    if len(places) > 1 and all(isinstance(place, int) for place in places):
+        return itemgetter(*places)
+    get = [itemgetter(place) if isinstance(place, int) else place for place in places]
+    return lambda values: tuple([each(values) for each in get])
 
 
 def _may_repeat(clauses: list[list[ConstraintTemplate]]) -> bool:

@@ -80,6 +80,7 @@ class Columnar(Matcher):
         self._full: tuple[RecentView, ...] = ()  # recents that wait to be compiled
         self._merges: dict[Lane, Merge] = {}
         self._workers: dict[Lane, threading.Thread] = {}
+        self._one = np.zeros((1, 2), np.int64)  # to delete one subscription
         self._compiled = 0
         self._merged = 0
         self._is_whole = True
@@ -89,20 +90,24 @@ class Columnar(Matcher):
     # Changes.
 
     def apply(self, delta: Delta, before: Before) -> Effect:
-        gone = [*delta.removed, *(key for key, _ in delta.changed)]
-        for keys, _ in delta.changed_groups:
-            gone += keys.tolist()
-        added = len(delta.added) + sum(len(keys) for keys, _ in delta.added_groups)
+        gone = list(delta.removed)
+        if delta.changed:
+            gone += [key for key, _ in delta.changed]
+        added = len(delta.added)
+        if delta.added_groups or delta.changed_groups:
+            added += sum(len(keys) for keys, _ in delta.added_groups)
+            for keys, _ in delta.changed_groups:
+                gone += keys.tolist()
+        removed = len(delta.removed)
         with self._changing:
             self._is_whole = False
-            self._change(delta, gone, added - len(delta.removed))
+            self._change(delta, gone, added - removed)
             self._is_whole = True
         if self._full:
             self._wake("small")
         if self._is_large_due:
             self._wake("large")
-        in_place = len(gone) - len(delta.removed)
-        return Effect(0, in_place, added + len(delta.removed))
+        return Effect(0, len(gone) - removed, added + removed)
 
     def _change(self, delta: Delta, gone: Sequence[int], more: int) -> None:
         view = self._view
@@ -116,21 +121,19 @@ class Columnar(Matcher):
             self._add(key, stated)
         if delta.added_groups or delta.changed_groups:
             parts = self._add_groups(parts, (*delta.added_groups, *delta.changed_groups))
-        recent = self._recent
-        if recent.has_gaps():
-            recent = self._recent = recent.moved()
-        if len(recent) and self.compile_threshold == 0:
+        if self._recent.has_gaps():
+            self._recent = self._recent.moved()
+        if self.compile_threshold == 0 and len(self._recent):
             self._set_full()
-            recent = self._recent
         if self._full:
             parts = self._relieved(parts, epoch)
         if self._is_large_due and "large" in self._merges:
             parts = self._merged_under_pressure(parts, epoch)
-        self._ledger.compile_cost = self.compile_threshold * recent.compile_cost()
-        recents = (*self._full, recent.view()) if len(recent) else self._full
-        count = view.subscriptions + more
+        recent, ledger = self._recent, self._ledger
+        ledger.compile_cost = self.compile_threshold * recent.compile_cost()
+        recents = (*self._full, recent.view()) if recent else self._full
         parts = Parts(parts.segments, recents)
-        self._view = ColumnarView(epoch, parts, count, self.absent, self._ledger)
+        self._view = ColumnarView(epoch, parts, view.subscriptions + more, self.absent, ledger)
 
     def _add(self, key: int, stated: Stated) -> None:
         recent = self._recent
@@ -184,12 +187,19 @@ class Columnar(Matcher):
 
     def _drop(self, parts: Parts, keys: Sequence[int], epoch: int) -> Parts:
         """Forget the subscriptions under some keys."""
-        recents = [self._recent, *(view.recent for view in self._full)]
-        left = [key for key in keys if not any(each.drop(key, epoch) for each in recents)]
-        self._full = tuple(view for view in self._full if len(view.recent))
+        drop = self._recent.drop
+        left = [key for key in keys if not drop(key, epoch)]
+        if self._full:
+            full = [view.recent for view in self._full]
+            left = [key for key in left if not any(each.drop(key, epoch) for each in full)]
+            self._full = tuple(view for view in self._full if len(view.recent))
         if not left:
             return parts
-        rows = np.array([(key, epoch) for key in left], np.int64)
+        if len(left) == 1:
+            rows = self._one
+            rows[0, 0], rows[0, 1] = left[0], epoch
+        else:
+            rows = np.array([(key, epoch) for key in left], np.int64)
         for segment in reversed(parts.segments):  # the latest are the likeliest to change again
             found = segment.delete(rows)
             if not len(found):

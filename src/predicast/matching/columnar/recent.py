@@ -75,20 +75,21 @@ class _Range(NamedTuple):
 class _Plan(NamedTuple):
     """How the subscriptions of one outline are written to the table."""
 
-    clauses: tuple[tuple[_Range, ...], ...]
-    tests: int
-    kinds: tuple[Kind, ...] | None  # of the operands; None: all are numbers
+    cost: int  # of compiling one of them
+    clauses: tuple[tuple[_Range, ...], ...] | None  # None: they are not
+    tests: int = 0
+    converters: tuple[tuple[int, Kind], ...] = ()  # operands that are no numbers, by place
 
 
 class _Waiting:
     """A subscription that waits."""
 
-    __slots__ = ("_groups", "_subscription", "clauses", "gone", "key", "stated")
+    __slots__ = ("_groups", "_subscription", "end", "first", "gone", "key", "stated")
 
-    def __init__(self, key: int, stated: Stated, clauses: range) -> None:
+    def __init__(self, key: int, stated: Stated, first: int, end: int) -> None:
         self.key = key
         self.stated = stated
-        self.clauses = clauses  # in the table; none if it is not there
+        self.first, self.end = first, end  # its clauses in the table; none if it is not there
         self.gone: int = NEVER
         self._subscription: Subscription | None = None
         self._groups: list[Groups] | None = None
@@ -142,7 +143,7 @@ class Recent:
         self.names: list[tuple[str, Kind]] = []  # of the columns
         self.words: dict[str, int] = {}
         self._live: dict[int, _Waiting] = {}
-        self._plans: dict[Outline, _Plan | None] = {}
+        self._plans: dict[Outline, _Plan] = {}
         self._clauses = 0
         self._tests = 0
         self._cost = 0
@@ -183,25 +184,28 @@ class Recent:
     def add(self, key: int, stated: Stated) -> None:
         """Hold one more."""
         outline, operands = stated
-        self._cost += _cost(outline)
         try:
             plan = self._plans[outline]
         except KeyError:
             plan = self._plans[outline] = self._planned(outline)
-        numbers = None if plan is None else self._numbers(plan, operands)
-        if plan is None or numbers is None:
-            waiting = _Waiting(key, stated, range(0))
+        self._cost += plan.cost
+        start = self._clauses
+        is_odd = plan.clauses is None or not self._write(key, plan, operands)
+        waiting = _Waiting(key, stated, start, self._clauses)
+        if is_odd:
             self.odd.append(waiting)
-        else:
-            start = self._clauses
-            self._write(key, plan, numbers)
-            waiting = _Waiting(key, stated, range(start, self._clauses))
         self.waiting.append(waiting)
         self._live[key] = waiting
 
-    def _write(self, key: int, plan: _Plan, numbers: Sequence[float]) -> None:
-        table, clause, test = self.table, self._clauses, self._tests
-        clauses = plan.clauses
+    def _write(self, key: int, plan: _Plan, numbers: Sequence[Any]) -> bool:
+        """Write one to the table, unless an operand is no exact float64."""
+        if plan.converters:
+            numbers = self._converted(plan, numbers)
+        for number in numbers:
+            if not -EXACT < number < EXACT:
+                return False
+        table, clause, test, clauses = self.table, self._clauses, self._tests, plan.clauses
+        assert clauses is not None
         if clause + len(clauses) > table.room or test + plan.tests > table.test_room:
             self.table = table = table.larger(len(clauses), plan.tests)
         columns, los, his = table.column, table.lo, table.hi
@@ -209,51 +213,47 @@ class Recent:
             for column, lows, highs in ranges:
                 lo, hi = -inf, inf
                 for place, is_open in lows:
-                    end = numbers[place]
-                    lo = max(lo, nextafter(end, inf) if is_open else end)
+                    end = nextafter(numbers[place], inf) if is_open else numbers[place]
+                    lo = max(lo, end)
                 for place, is_open in highs:
-                    end = numbers[place]
-                    hi = min(hi, nextafter(end, -inf) if is_open else end)
+                    end = nextafter(numbers[place], -inf) if is_open else numbers[place]
+                    hi = min(hi, end)
                 columns[test], los[test], his[test] = column, lo, hi
                 test += 1
             table.keys[clause], table.gone[clause], table.ends[clause] = key, NEVER, test
             clause += 1
         self._clauses, self._tests = clause, test
         self._may_repeat |= len(clauses) > 1
+        return True
 
     def drop(self, key: int, epoch: int) -> bool:
         """Have one gone from an epoch on, if it is here."""
         waiting = self._live.pop(key, None)
         if waiting is None:
             return False
-        self._cost -= _cost(waiting.stated.outline)
+        self._cost -= self._plans[waiting.stated.outline].cost
         waiting.gone = epoch
         gone = self.table.gone
-        for clause in waiting.clauses:
+        for clause in range(waiting.first, waiting.end):
             gone[clause] = epoch
         return True
 
-    def _numbers(self, plan: _Plan, operands: Sequence[Any]) -> Sequence[float] | None:
-        """The operands as the table has them; ``None`` if one is no exact float64."""
-        if plan.kinds is not None:
-            words = self.words
-            operands = [
-                words.setdefault(operand, len(words))
-                if kind is Kind.STRING
-                else microseconds(operand)
-                if kind is Kind.TIMESTAMP
-                else operand
-                for kind, operand in zip(plan.kinds, operands, strict=True)
-            ]
-        for operand in operands:
-            if not -EXACT < operand < EXACT:
-                return None
-        return operands
+    def _converted(self, plan: _Plan, operands: Sequence[Any]) -> Sequence[float]:
+        """The operands as the table has them."""
+        numbers = [*operands]
+        for place, kind in plan.converters:
+            if kind is Kind.STRING:
+                numbers[place] = self.words.setdefault(operands[place], len(self.words))
+            else:
+                numbers[place] = microseconds(operands[place])
+        return numbers
 
-    def _planned(self, outline: Outline) -> _Plan | None:
+    def _planned(self, outline: Outline) -> _Plan:
+        cost = _COMPILE_CLAUSE * len(outline.clauses)
+        cost += _COMPILE_TEST * sum(map(len, outline.clauses))
         bounds = _bounds(outline)
         if bounds is None:
-            return None
+            return _Plan(cost, None)
         clauses = tuple(
             tuple(
                 _Range(self._column(attribute, kind), lows, highs)
@@ -261,10 +261,9 @@ class Recent:
             )
             for clause in bounds
         )
-        kinds = tuple(KINDS[type_] for type_ in outline.places)
-        return _Plan(
-            clauses, sum(map(len, clauses)), None if set(kinds) <= {Kind.NUMBER} else kinds
-        )
+        kinds = enumerate(KINDS[type_] for type_ in outline.places)
+        converters = tuple(each for each in kinds if each[1] in {Kind.STRING, Kind.TIMESTAMP})
+        return _Plan(cost, clauses, sum(map(len, clauses)), converters)
 
     def _column(self, attribute: str, kind: Kind) -> int:
         column = self.columns.get(attribute, {}).get(kind)
@@ -440,12 +439,6 @@ def _number(value: Any, words: dict[str, int]) -> float:
 
 _PLAIN: Final = frozenset({int, float, bool})
 _MAX_PLAN_BYTES: Final = 16 << 20  # of what is remembered: a plan takes up to twice its outline
-
-
-def _cost(outline: Outline) -> int:
-    """What compiling one such subscription costs."""
-    clauses = outline.clauses
-    return _COMPILE_CLAUSE * len(clauses) + _COMPILE_TEST * sum(map(len, clauses))
 
 
 _Ends = tuple[tuple[tuple[int, bool], ...], tuple[tuple[int, bool], ...]]

@@ -67,6 +67,7 @@ class Segment:
         self._deleted = np.empty(len(owners), np.int32)
         self._since = np.empty(len(owners), np.int64)
         self._count = np.zeros(1, np.int64)
+        self._counted = memoryview(self._count)  # type: ignore[arg-type]  # Python reads it faster than an array
         owners = self._list_deleted(owners)
         self._rooms: list[_Room] = []  # for single events, one for each that is asked just now
         self.largest_key = int(owners[-1]) if len(owners) else -1
@@ -91,7 +92,7 @@ class Segment:
     @property
     def deleted(self) -> int:
         """How many clauses are deleted."""
-        return int(self._count[0])
+        return self._counted[0]
 
     def live(self) -> int:
         """How many clauses are not deleted."""

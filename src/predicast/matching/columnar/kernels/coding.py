@@ -6,7 +6,7 @@ of columns, and a handful of NumPy calls on each would be most of the work.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from predicast.matching.columnar.kernels.compiling import brief_kernel
 
@@ -35,3 +35,39 @@ def code_by_table(table: Any, first: int, values: Any, rows: Any, codes: Any) ->
     for place in range(len(values)):
         value = min(max(values[place], first), last)
         codes[place if every else rows[place]] = table[value - first]
+
+
+INTEGER: Final = 1
+FLOAT: Final = 2
+
+
+@brief_kernel
+def code_event(
+    ints: Any, floats: Any, ranges: Any, wholes: Any, reals: Any, types: Any, low: Any, high: Any
+) -> None:
+    """Code the numbers of one event: on each axis an integer, a float, or nothing.
+
+    ``ranges`` says where the least integers and floats behind the lower and the upper cuts of each
+    axis begin and end. The types are blank again afterwards, for the next event.
+    """
+    for axis in range(len(types)):
+        if types[axis] == INTEGER:
+            low[0, axis] = _behind(ints, ranges[axis, 0], ranges[axis, 1], wholes[axis])
+            high[0, axis] = _behind(ints, ranges[axis, 2], ranges[axis, 3], wholes[axis])
+        elif types[axis] == FLOAT:
+            low[0, axis] = _behind(floats, ranges[axis, 4], ranges[axis, 5], reals[axis])
+            high[0, axis] = _behind(floats, ranges[axis, 6], ranges[axis, 7], reals[axis])
+        types[axis] = 0
+
+
+@brief_kernel
+def _behind(least: Any, first: int, end: int, value: Any) -> int:
+    """How many of the ascending values are at or below one."""
+    begin = first
+    while first < end:
+        middle = (first + end) // 2
+        if least[middle] <= value:
+            first = middle + 1
+        else:
+            end = middle
+    return first - begin
