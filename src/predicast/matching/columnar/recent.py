@@ -38,7 +38,8 @@ from predicast.matching.columnar.compile.cuts import EXACT
 from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
-from predicast.matching.columnar.kernels.recent import LACKING, NUMBER, OTHER, match_bounds
+from predicast.matching.columnar.kernels.recent import match_bounds
+from predicast.matching.columnar.reserved import LACKING, NUMBER, OTHER
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event, Interval, Operator, Subscription
 from predicast.model.operand_columns import OperandColumns

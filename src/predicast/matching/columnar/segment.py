@@ -19,6 +19,7 @@ from predicast.matching.columnar.compile.coded_tests import CodedTests, Other, s
 from predicast.matching.columnar.event_codes import EventCoder, EventCodes
 from predicast.matching.columnar.kernels import matching
 from predicast.matching.columnar.layout.blocks import Layout, family_arrays
+from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.layout.rows import row_arrays
 from predicast.matching.columnar.patterns.hits import Hits, OtherTests
@@ -172,7 +173,7 @@ class Segment:
         span = slice(*a.access_span_first[family : family + 2])
         lo[:, :access] = a.access_lo[span].reshape(len(sizes), access)[which]
         hi[:, :access] = a.access_hi[span].reshape(len(sizes), access)[which]
-        matching.read_blocks(a, family, lo[:, access:], hi[:, access:])
+        read_blocks(a, family, lo[:, access:], hi[:, access:])
         return lo, hi, a.keys[slots].copy()  # clauses may be marked as deleted meanwhile
 
     def _row_tests(self) -> CodedTests:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predicast.matching.columnar.kernels.simd import LANES, put_keys
+from predicast.matching.columnar.kernels.simd import put_keys
+from predicast.matching.columnar.reserved import LANES
 
 EMPTY = -7
 

@@ -8,19 +8,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from predicast.matching.columnar.compile.axes import UNREACHABLE
 from predicast.matching.columnar.kernels.buffers import position, with_room, with_run
 from predicast.matching.columnar.kernels.compiling import kernel
 from predicast.matching.columnar.kernels.simd import (
-    LANES,
     count_bits,
     put_keys,
     span_mask_8,
     span_mask_16,
     span_mask_32,
 )
+from predicast.matching.columnar.reserved import LANES, UNREACHABLE
 
-_UNREACHABLE: Final = int(UNREACHABLE)
 _GROUP: Final = 1 << 18  # bytes of codes that many events visit before the next ones: half a cache
 _ALL: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _ONE: Final = np.uint64(1)
@@ -30,7 +28,7 @@ _ONE: Final = np.uint64(1)
 def _says_all(axes: Any, codes: Any, event: int) -> bool:
     """Whether the event says something that can hold of every one of the axes."""
     for place in range(len(axes)):
-        if codes[event, axes[place]] == _UNREACHABLE:
+        if codes[event, axes[place]] == UNREACHABLE:
             return False
     return True
 

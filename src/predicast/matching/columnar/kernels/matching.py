@@ -181,25 +181,3 @@ def mark_deleted(keys: Any, by_key: Any, deleted: Any, found: Any) -> int:
                 clauses += 1
             low += 1
     return clauses
-
-
-@kernel
-def read_blocks(arrays: Any, family: int, lo: Any, hi: Any) -> None:
-    """The codes of a family, a row per slot and a column per axis."""
-    columns = lo.shape[1]
-    width = int(arrays.width[family])
-    begin = arrays.block_first[arrays.partition_first[family]]
-    end = arrays.block_first[arrays.partition_first[family + 1]]
-    first_slot = arrays.slot_first[family]
-    for block in range(begin, end):
-        slot = arrays.block_slot[block]
-        padded = arrays.block_slot[block + 1] - slot
-        base = arrays.code_first[family] + (slot - first_slot) * columns * 2 * width
-        for column in range(2 * columns):
-            out = lo if column % 2 == 0 else hi
-            for place in range(padded):
-                byte = base + (column * padded + place) * width
-                code = 0
-                for part in range(width):
-                    code |= int(arrays.codes[byte + part]) << (8 * part)
-                out[slot - first_slot + place, column // 2] = code

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from predicast.matching.columnar.kernels.buffers import with_room, with_run
 from predicast.matching.columnar.kernels.compiling import brief_kernel
-
-LACKING: Final = 0
-NUMBER: Final = 1
-OTHER: Final = 2  # a value that is no number
+from predicast.matching.columnar.reserved import LACKING, NUMBER
 
 
 @brief_kernel

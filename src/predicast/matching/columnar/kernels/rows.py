@@ -5,15 +5,13 @@ Arrays are taken out of their tuple before the loops: inside, the compiler would
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from predicast.matching.columnar.compile.axes import UNREACHABLE
 from predicast.matching.columnar.kernels.buffers import position, with_room, with_run
 from predicast.matching.columnar.kernels.compiling import kernel
-
-_UNREACHABLE: Final = int(UNREACHABLE)
+from predicast.matching.columnar.reserved import UNREACHABLE
 
 
 @kernel
@@ -64,7 +62,7 @@ def _reach(access: Any, low: Any, high: Any, event: int, rows: Any) -> int:
     number = 0
     for axis in range(low.shape[1]):
         below, above = low[event, axis], high[event, axis]
-        if above == _UNREACHABLE:
+        if above == UNREACHABLE:
             continue
         place, end = point_first[axis], point_first[axis + 1]
         if end > place:

@@ -19,8 +19,7 @@ from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic as _intrinsic
 
 from predicast.matching.columnar.kernels.compiling import IS_COMPILED, features, kernel
-
-LANES: Final = 64
+from predicast.matching.columnar.reserved import LANES
 
 # What it makes is called without the context, which its type does not know.
 intrinsic: Callable[[Callable[..., Any]], Any] = _intrinsic
