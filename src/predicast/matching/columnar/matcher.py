@@ -33,10 +33,10 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.coded_tests import DELETED, CodedTests
 from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.uniting import merged
-from predicast.matching.columnar.kernels import matching
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.merging import Merge, due, together, worth_merging
 from predicast.matching.columnar.recent import Recent
@@ -379,4 +379,4 @@ def _pairs(state: _State, columns: EventBatch, limit: int | None) -> Pairs:
         largest = max(largest, int(keys.max(initial=0)))
     is_plain = largest < 0 and limit is None and not any(s.deleted for s in state.segments)
     most = EVERY if limit is None else limit
-    return Pairs(*matching.gather(keys, runs, len(columns), is_plain, most, largest))
+    return Pairs(*loops.now.gather(keys, runs, len(columns), is_plain, most, largest))

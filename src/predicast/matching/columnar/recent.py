@@ -33,12 +33,12 @@ from predicast.bounded_cache import remembered
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Floats, Integers, Intervals
 from predicast.matching.brute_force import BruteForce
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.coded_tests import DELETED, CodedTests
 from predicast.matching.columnar.compile.cuts import EXACT
 from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
-from predicast.matching.columnar.kernels.recent import match_bounds
 from predicast.matching.columnar.reserved import LACKING, NUMBER, OTHER
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event, Interval, Operator, Subscription
@@ -236,7 +236,7 @@ class Recent:
         return self._bounds
 
     def _match(self, table: _Bounds, values: Array, states: Array, start: int = 0) -> Runs:
-        keys, ends = match_bounds(*table, values, states, self._absent == "passes")
+        keys, ends = loops.now.match_bounds(*table, values, states, self._absent == "passes")
         return Runs(keys, with_starts(ends, start))
 
     # Compiling.

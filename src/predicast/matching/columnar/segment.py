@@ -14,10 +14,10 @@ import numpy.typing as npt
 
 from predicast.arrays import Array
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.axes import Axis
 from predicast.matching.columnar.compile.coded_tests import CodedTests, Other, stacked, weight
 from predicast.matching.columnar.event_codes import EventCoder, EventCodes
-from predicast.matching.columnar.kernels import matching
 from predicast.matching.columnar.layout.blocks import Layout, family_arrays
 from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
@@ -85,7 +85,7 @@ class Segment:
     def mark_deleted(self, keys: Array) -> npt.NDArray[np.bool_]:
         """Strike out the clauses of subscriptions; say which of them there were."""
         found = np.zeros(len(keys), bool)
-        self.deleted += matching.mark_deleted(self.arrays.keys, self.arrays.by_key, keys, found)
+        self.deleted += loops.now.mark_deleted(self.arrays.keys, self.arrays.by_key, keys, found)
         return found
 
     def recount(self) -> None:
@@ -114,7 +114,7 @@ class Segment:
         """The keys of the clauses that one event matches, deleted ones among them."""
         codes = self._coder.of_event(event)
         hits = self._other_tests.of_event(event) if self.others else _NO_HITS
-        keys: Array = matching.match_events(*self.image, *codes, *hits, False, EVERY)[0]
+        keys: Array = loops.now.match_events(*self.image, *codes, *hits, False, EVERY)[0]
         return keys
 
     def may_repeat(self) -> bool:
@@ -124,7 +124,7 @@ class Segment:
     def _match(
         self, codes: EventCodes, hits: Hits, start: int, *, counting: bool, enough: int
     ) -> Runs:
-        keys, ends = matching.match_events(*self.image, *codes, *hits, counting, enough)
+        keys, ends = loops.now.match_events(*self.image, *codes, *hits, counting, enough)
         return Runs(keys, with_starts(ends, start))
 
     # Turning it back.

@@ -46,7 +46,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from predicast.arrays import Array
-from predicast.matching.columnar.kernels import patterns
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.patterns.index_arrays import (
     Found,
     Literals,
@@ -170,7 +170,7 @@ class PatternIndex:
         found = Found(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.bool_))
         word = 0
         while word < len(words):
-            count, word = patterns.find_tests(literals, self._plans, texts, seen, found, word)
+            count, word = loops.now.find_tests(literals, self._plans, texts, seen, found, word)
             some_words, tests, sure = (array[:count] for array in found)
             yield some_words[sure], tests[sure]
             if not sure.all():
