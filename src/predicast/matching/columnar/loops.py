@@ -1,15 +1,22 @@
-"""The loops that matching spends its time in, behind one name: whoever needs one asks ``now``."""
+"""The loops that matching spends its time in, in two ways that mean the same.
+
+The plain ones (``plain/``) are NumPy and there at once. The compiled ones (``kernels/``) are many
+times as fast, but compiling them takes seconds and loading them half a second; nobody waits for
+either (``warming_up.py``). So whoever needs a loop asks ``now`` for it, each time anew: once the
+compiled ones are ready they take the place of the plain ones in a single assignment.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from predicast.arrays import Array
-from predicast.matching.columnar.kernels.coding import code_by_search, code_by_table
-from predicast.matching.columnar.kernels.matching import gather, mark_deleted, match_events
-from predicast.matching.columnar.kernels.patterns import find_tests
-from predicast.matching.columnar.kernels.recent import match_bounds
+from predicast.matching.columnar.plain.coding import code_by_search, code_by_table
+from predicast.matching.columnar.plain.matching import match_events
+from predicast.matching.columnar.plain.patterns import find_tests
+from predicast.matching.columnar.plain.recent import match_bounds
+from predicast.matching.columnar.plain.results import gather, mark_deleted
 
 
 class Loops(NamedTuple):
@@ -22,9 +29,10 @@ class Loops(NamedTuple):
     code_by_search: Callable[..., None]
     code_by_table: Callable[..., None]
     find_tests: Callable[..., tuple[int, int]]
+    most_events: int  # of a batch at a time: after them a faster way may be there
 
 
-now = Loops(
+PLAIN: Final = Loops(
     match_events,
     gather,
     mark_deleted,
@@ -32,4 +40,6 @@ now = Loops(
     code_by_search,
     code_by_table,
     find_tests,
+    most_events=256,
 )
+now = PLAIN

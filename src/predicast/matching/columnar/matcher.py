@@ -33,7 +33,7 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.columnar import loops
+from predicast.matching.columnar import loops, warming_up
 from predicast.matching.columnar.compile.coded_tests import DELETED, CodedTests
 from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.uniting import merged
@@ -104,6 +104,7 @@ class Columnar(Matcher):
         self._subscriptions = 0
         self._events = 0
         self._spent = 0.0  # on asking one more segment, since the last merge was begun
+        warming_up.begin()
 
     # Changes.
 
@@ -243,9 +244,7 @@ class Columnar(Matcher):
         return True
 
     def warm_up(self) -> None:
-        from predicast.matching.columnar.warming_up import compile_kernels
-
-        compile_kernels()
+        warming_up.wait()
 
     # Compiling and merging: each step publishes one state that means what the one before did.
 
@@ -261,6 +260,8 @@ class Columnar(Matcher):
     def _prepare(self, events: int, *, can_answer: bool) -> None:
         """Before events: compile what is due, and take over what a merge made."""
         self._events += events
+        if loops.now is loops.PLAIN:
+            warming_up.begin()  # in a forked process it has not begun
         recent = self._state.recent
         if len(recent) and (recent.is_due(events, self.compile_threshold) or not can_answer):
             self._compile_recent()

@@ -99,6 +99,7 @@ class Segment:
         width = len(self.axes) + 1
         if self._absent == "passes":
             width += len(self._other_tests)  # all may be marked for an event that lacks them
+        most = max(min(_MOST_CODES // width, loops.now.most_events), 1)
         return [
             self._match(
                 self._coder.of_batch(piece),
@@ -107,7 +108,7 @@ class Segment:
                 counting=counting,
                 enough=enough,
             )
-            for start, piece in columns.chunks(max(_MOST_CODES // width, 1))
+            for start, piece in columns.chunks(most)
         ]
 
     def match_one(self, event: Event) -> Array:

@@ -6,12 +6,20 @@ of columns, and a handful of NumPy calls on each would be most of the work.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from predicast.matching.columnar.kernels.compiling import brief_kernel
+from numba import types
+
+from predicast.matching.columnar.kernels.compiling import array, entry
+
+_CODES: Final = types.Array(types.int32, 1, "A")  # one column of many
 
 
-@brief_kernel
+@entry(
+    (array(types.int64), array(types.int64), array(types.int64), _CODES),
+    (array(types.float64), array(types.float64), array(types.int64), _CODES),
+    nogil=False,
+)
 def code_by_search(cuts: Any, values: Any, rows: Any, codes: Any) -> None:
     """Search each value among the least values behind each cut; no rows at all are all rows."""
     every = len(rows) == 0
@@ -27,7 +35,10 @@ def code_by_search(cuts: Any, values: Any, rows: Any, codes: Any) -> None:
         codes[place if every else rows[place]] = low
 
 
-@brief_kernel
+@entry(
+    (array(types.int32), types.int64, array(types.int64), array(types.int64), _CODES),
+    nogil=False,
+)
 def code_by_table(table: Any, first: int, values: Any, rows: Any, codes: Any) -> None:
     """Look each integer up in a table of codes from ``first`` on; its ends stand for the rest."""
     every = len(rows) == 0

@@ -8,14 +8,19 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+from numba import types
 
-from predicast.matching.columnar.kernels.compiling import kernel
+from predicast.matching.columnar.kernels.compiling import array, entry, kernel
 from predicast.matching.columnar.patterns.index_arrays import (
     FOLD,
     HALF,
     HIGH_FACTOR,
     LOW_FACTOR,
     LOW_HALF,
+    Found,
+    Literals,
+    Plans,
+    Texts,
 )
 from predicast.matching.columnar.reserved import ASK, FREE
 
@@ -127,7 +132,40 @@ def _longest(first: Any, parent: Any, literal: int, same: int) -> int:
     return literal
 
 
-@kernel
+# Tuples are taken as they are: of arrays that may be written to, but for texts.
+_TEXT: Final = array(types.uint8)
+_SHORT: Final = array(types.int32, written=True)
+_LONG: Final = array(types.int64, written=True)
+_WORD: Final = array(types.uint64, written=True)
+_FLAG: Final = array(types.boolean, written=True)
+_LITERALS: Final = Literals(
+    text=_TEXT,
+    first=_LONG,
+    parent=_SHORT,
+    bucket_first=_LONG,
+    widths=_LONG,
+    shifts=_WORD,
+    table_first=_LONG,
+    slot_keys=_WORD,
+    slot_buckets=_SHORT,
+    use_first=_LONG,
+    use_test=_SHORT,
+    use_plan=_SHORT,
+)
+_named: Any = types.NamedTuple
+_PLANS: Final = Plans(text=_TEXT, piece_first=_LONG, first=_LONG, at_start=_FLAG, at_end=_FLAG)
+
+
+@entry(
+    (
+        _named(_LITERALS, Literals),
+        _named(_PLANS, Plans),
+        _named(Texts(text=_TEXT, first=_LONG), Texts),
+        _LONG,
+        _named(Found(words=_LONG, tests=_LONG, sure=_FLAG), Found),
+        types.int64,
+    )
+)
 def find_tests(
     literals: Any, plans: Any, texts: Any, seen: Any, found: Any, first_word: int
 ) -> tuple[int, int]:

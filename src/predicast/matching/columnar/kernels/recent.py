@@ -5,13 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from predicast.matching.columnar.kernels.buffers import with_room, with_run
-from predicast.matching.columnar.kernels.compiling import brief_kernel
+from predicast.matching.columnar.kernels.compiling import array, entry
 from predicast.matching.columnar.reserved import LACKING, NUMBER
 
 
-@brief_kernel
+@entry(
+    (
+        array(types.int32),
+        array(types.int64),
+        array(types.int32),
+        array(types.float64),
+        array(types.float64),
+        array(types.float64, 2),
+        array(types.uint8, 2),
+        types.boolean,
+    ),
+    nogil=False,
+)
 def match_bounds(
     keys: Any,
     first: Any,

@@ -10,6 +10,8 @@ import numpy as np
 from predicast.arrays import Array
 from predicast.matching.columnar.reserved import FREE
 
+LONGEST: Final = 64  # bytes of a literal
+
 HALF: Final = np.uint64(32)
 LOW_HALF: Final = np.uint64(0xFFFF_FFFF)
 LOW_FACTOR: Final = np.uint64(0x9E37_79B1)  # odd 32-bit primes, as xxHash has them

@@ -48,6 +48,7 @@ import numpy as np
 from predicast.arrays import Array
 from predicast.matching.columnar import loops
 from predicast.matching.columnar.patterns.index_arrays import (
+    LONGEST,
     Found,
     Literals,
     Plans,
@@ -65,7 +66,6 @@ from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
 Pairs = tuple[Array, Array]  # words and tests
 Choice = tuple[bytes, ...]
 
-LONGEST: Final = 64
 _WIDTHS: Final = (8, 4, 2, 1)
 _BATCH_CHARACTERS: Final = 1 << 20  # of words encoded at a time
 _LEAST_ROOM: Final = 1 << 14  # for hits found at a time
