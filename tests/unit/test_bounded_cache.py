@@ -21,7 +21,7 @@ from predicast.language.parameters import _remembered
 from predicast.language.where import ShapeCache
 from predicast.language.where.cache import _shared, outlined_where
 from predicast.language.where.template import OUTLINES
-from predicast.matching.columnar.recent import _plan
+from predicast.matching.columnar.recent import _bounds
 from predicast.matching.memory import deep_bytes
 from predicast.model.domain import domain_of
 from predicast.model.like import like_test
@@ -34,7 +34,7 @@ CACHES: dict[str, BoundedCache[Any, Any]] = {
     "outlines": outline_of.cache,
     "texts with parameters": _remembered.cache,
     "templates": _direct.cache,
-    "plans": _plan.cache,
+    "plans": _bounds.cache,
     "domains": domain_of.cache,
     "reduced domains": _reduced.cache,
     "ranges": as_domain.cache,

@@ -94,7 +94,7 @@ class Ids:
         self._bytes = 0  # of all ids in UTF-8
         self._answers: _Answers | None = None  # made when somebody first asks for the array
         self._version = 0  # counts up with every id that comes
-        self._publishing = threading.Lock()  # held for an instant: answers are in step with ids
+        self._publishing = threading.RLock()  # held for an instant: answers are in step with ids
 
     @classmethod
     def restored(cls, held: HeldIds) -> Ids:

@@ -124,7 +124,7 @@ def _gathered(
 
 
 def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Read-only, as what NumPy borrows from Arrow is: kernels are compiled for either apart."""
+    """Read-only, as what NumPy borrows from Arrow is, however it came."""
     values.flags.writeable = False
     return values
 

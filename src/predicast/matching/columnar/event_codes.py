@@ -18,9 +18,10 @@ from predicast.matching.batches.typed_values import (
     TypedValues,
     ranges_over_integers,
 )
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
-from predicast.matching.columnar.kernels.coding import FLOAT, INTEGER, code_event
+from predicast.matching.columnar.reserved import FLOAT, INTEGER
 from predicast.model import Absent, Event, Interval, Kind, Value
 from predicast.model.values import kind_of, microseconds
 
@@ -140,7 +141,7 @@ class EventCoder:
             for axis in mine.presence:
                 low[axis] = high[axis] = 1
         if has_numbers:
-            code_event(*self._pool, *codes.numbers, codes.arrays.low, codes.arrays.high)
+            loops.now.code_event(*self._pool, *codes.numbers, codes.arrays.low, codes.arrays.high)
 
     @cached_property
     def _pool(self) -> _NumberPool:

@@ -36,6 +36,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.columnar import warming_up
 from predicast.matching.columnar.compile.coded_tests import CodedTests
 from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.uniting import merged
@@ -86,6 +87,7 @@ class Columnar(Matcher):
         self._is_whole = True
         self._is_large_due = False
         self._changing = threading.RLock()  # held while parts change, never for long
+        warming_up.begin()
 
     # Changes.
 
@@ -271,9 +273,7 @@ class Columnar(Matcher):
         return True
 
     def warm_up(self) -> None:
-        from predicast.matching.columnar.warming_up import compile_kernels
-
-        compile_kernels()
+        warming_up.wait()
 
     # Compiling and merging.
 

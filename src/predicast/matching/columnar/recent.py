@@ -36,12 +36,13 @@ from predicast.bounded_cache import remembered
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Intervals, Strings, TypedValues
 from predicast.matching.brute_force import CHUNK_ROWS, Groups, MaskCache
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.coded_tests import CodedTests
 from predicast.matching.columnar.compile.cuts import EXACT
 from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
-from predicast.matching.columnar.kernels.recent import LACKING, OTHER, VALUE, match_bounds
+from predicast.matching.columnar.reserved import LACKING, OTHER, VALUE
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event, Kind, Operator, Subscription
 from predicast.model.operand_columns import OperandColumns
@@ -351,7 +352,7 @@ class RecentView:
     def _ask(self, column: Array, values: Array, states: Array, epoch: int) -> tuple[Array, Array]:
         keys, gone, ends, _, lo, hi = self._table.arrays
         passes = self.recent.absent == "passes"
-        found: tuple[Array, Array] = match_bounds(
+        found: tuple[Array, Array] = loops.now.match_bounds(
             keys, gone, ends, column, lo, hi, self._clauses, values, states, passes, epoch
         )
         return found

@@ -21,17 +21,12 @@ import numpy as np
 
 from predicast.arrays import Array
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.axes import Axis
 from predicast.matching.columnar.compile.coded_tests import CodedTests, Other, stacked, weight
 from predicast.matching.columnar.event_codes import EventCoder, OneEvent
-from predicast.matching.columnar.kernels.matching import (
-    keep_live,
-    mark_deleted,
-    match_event,
-    match_events,
-    read_blocks,
-)
 from predicast.matching.columnar.layout.blocks import Layout, family_arrays
+from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.layout.rows import row_arrays
 from predicast.matching.columnar.patterns.hits import Hits, OtherTests
@@ -118,7 +113,7 @@ class Segment:
     def delete(self, keys: Array) -> Array:
         """Have clauses gone: rows of (key, from which epoch on); the keys that there were."""
         before, a = self.deleted, self.arrays
-        mark_deleted(a.keys, a.by_key, keys, self._deleted, self._since, self._count)
+        loops.now.mark_deleted(a.keys, a.by_key, keys, self._deleted, self._since, self._count)
         return self._deleted[before : self.deleted]
 
     def deletions(self, first: int) -> Array:
@@ -154,7 +149,7 @@ class Segment:
         pieces = self._match_pieces(columns, counting=False, enough=enough)
         if self.deleted:  # looked at now: what was deleted meanwhile is listed as well
             for keys, _ in pieces:
-                keep_live(keys, self._deleted, self._since, epoch)
+                loops.now.keep_live(keys, self._deleted, self._since, epoch)
         return pieces
 
     def count(self, columns: EventBatch, *, enough: int) -> list[Runs]:
@@ -166,10 +161,11 @@ class Segment:
         width = len(self.axes) + 1
         if self._absent == "passes":
             width += len(self._other_tests)  # all may be marked for an event that lacks them
+        most = max(min(_MOST_CODES // width, loops.now.most_events), 1)
         found = []
-        for start, piece in columns.chunks(max(_MOST_CODES // width, 1)):
+        for start, piece in columns.chunks(most):
             codes, hits = self._coder.of_batch(piece), self._other_tests.of_batch(piece)
-            keys, ends = match_events(*self.image, *codes, *hits, counting, enough)
+            keys, ends = loops.now.match_events(*self.image, *codes, *hits, counting, enough)
             found.append(Runs(keys, with_starts(ends, start)))
         return found
 
@@ -180,10 +176,10 @@ class Segment:
         self._coder.code_event(event, codes)
         hits = self._other_tests.of_event(event) if self.others else _NO_HITS
         asked = (*self.image, *codes.arrays, *hits, self._deleted, self._since, epoch)
-        count = match_event(*asked, room.found)
+        count = loops.now.match_event(*asked, room.found)
         if count < 0:
             room = _Room(codes, -count)
-            count = match_event(*asked, room.found)
+            count = loops.now.match_event(*asked, room.found)
         keys: list[int] = room.found[:count].tolist()
         self._rooms.append(room)
         return keys

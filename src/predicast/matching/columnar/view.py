@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.columnar.kernels.matching import gather
+from predicast.matching.columnar import loops, warming_up
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.merging import Lane, cheapest_merge, together
 from predicast.matching.columnar.recent import RecentView
@@ -101,6 +101,8 @@ class ColumnarView(View):
     def _asked(self, events: int) -> Parts:
         parts, ledger = self.parts, self._ledger
         ledger.events += events
+        if loops.now is loops.PLAIN:
+            warming_up.begin()  # in a forked process it has not begun
         if parts.recents or len(parts.segments) > 1:
             ledger.note(parts, events)
             parts = self.parts
@@ -157,7 +159,7 @@ class ColumnarView(View):
             largest = max(largest, int(keys.max(initial=0)))
         is_plain = largest < 0 and limit is None and not any(s.deleted for s in parts.segments)
         most = EVERY if limit is None else limit
-        return Pairs(*gather(keys, runs, len(columns), is_plain, most, largest))
+        return Pairs(*loops.now.gather(keys, runs, len(columns), is_plain, most, largest))
 
     def stored(self) -> Stored:
         from predicast.matching.columnar.stored import stored

@@ -7,8 +7,8 @@ import pytest
 from predicast import Engine, Event, Interval
 from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
-from predicast.matching.columnar.kernels.simd import LANES
 from predicast.matching.columnar.layout.blocks import Layout
+from predicast.matching.columnar.reserved import LANES
 from predicast.matching.columnar.segment import Segment
 from predicast.model import Clause, Constraint, Operator, Subscription
 

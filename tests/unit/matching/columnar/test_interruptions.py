@@ -29,6 +29,7 @@ from predicast.matching.delta import Delta, Group
 from predicast.matching.matcher import Matcher
 from predicast.model import Clause, Constraint, Interval, Operator, Subscription
 from predicast.model.operand_columns import grouped
+from tests.interruption import leaving
 
 _PUBLISHING = ("matcher.py", "merging.py", "view.py")
 _STATEFUL = (*_PUBLISHING, "recent.py", "segment.py")
@@ -45,7 +46,7 @@ def traced(call: Callable[[], object], reach: Callable[[CodeType, int], None]) -
         name = frame.f_code.co_filename
         if "predicast" not in name and not name.endswith("threading.py"):
             return None
-        if event == "line":
+        if event == "line" and frame.f_lasti not in leaving(frame.f_code):
             reach(frame.f_code, frame.f_lineno)
         return look
 

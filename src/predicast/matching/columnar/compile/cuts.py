@@ -31,8 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from predicast.arrays import offsets
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.words import Words
-from predicast.matching.columnar.kernels.coding import code_by_search, code_by_table
 from predicast.model.values import INT_MAX, INT_MIN
 
 Codes: TypeAlias = npt.NDArray[np.int32]
@@ -153,13 +153,14 @@ class NumberCuts:
         codes: Codes,
     ) -> None:
         """Write how many cuts lie before each value, in the rows given or in all."""
-        where = _EVERY if rows is None else rows
+        where = _EVERY if rows is None else np.ascontiguousarray(rows)
+        gapless: npt.NDArray[Any] = np.ascontiguousarray(values)
         if values.dtype == np.float64:
-            code_by_search(self.floats, values, where, codes)
+            loops.now.code_by_search(self.floats, gapless, where, codes)
         elif self._table is None:
-            code_by_search(self.ints, values, where, codes)
+            loops.now.code_by_search(self.ints, gapless, where, codes)
         else:
-            code_by_table(self._table, int(self.ints[0]) - 1, values, where, codes)
+            loops.now.code_by_table(self._table, int(self.ints[0]) - 1, gapless, where, codes)
 
     @cached_property
     def _one(self) -> tuple[memoryview, memoryview | None, int, int]:

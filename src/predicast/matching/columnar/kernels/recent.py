@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
+from numba import types
 
 from predicast.matching.columnar.kernels.buffers import with_room, with_run
-from predicast.matching.columnar.kernels.compiling import brief_kernel
-
-LACKING: Final = 0
-VALUE: Final = 1  # of the column's kind
-OTHER: Final = 2  # a value of another kind
+from predicast.matching.columnar.kernels.compiling import array, entry
+from predicast.matching.columnar.reserved import LACKING, VALUE
 
 
-@brief_kernel
+@entry(
+    (
+        array(types.int32),
+        array(types.int64),
+        array(types.int64),
+        array(types.int32),
+        array(types.float64),
+        array(types.float64),
+        types.int64,
+        array(types.float64, 2),
+        array(types.uint8, 2),
+        types.boolean,
+        types.int64,
+    ),
+    nogil=False,
+)
 def match_bounds(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would cost per call
     keys: Any,
     gone: Any,

@@ -44,9 +44,9 @@ import numpy as np
 from predicast.arrays import Array, offsets, offsets_of
 from predicast.matching.columnar.compile.axes import Axis
 from predicast.matching.columnar.compile.coded_tests import CodedTests
-from predicast.matching.columnar.kernels import building
-from predicast.matching.columnar.kernels.simd import LANES
+from predicast.matching.columnar.layout.building import block_slots, fill_blocks, split_blocks
 from predicast.matching.columnar.layout.image import DTYPES
+from predicast.matching.columnar.reserved import LANES
 
 _LOOKUP_ROOM: Final = 1 << 10  # places of a table by codes that are always worth it
 _MOST_MIXED: Final = 2.0**62  # what the mixed codes of all access axes must stay below
@@ -122,14 +122,14 @@ class _Families:
         k, axes = members.access, len(members.axes) - members.access
         columns = np.empty((2 * axes, len(order)), np.int32)
         columns[0::2], columns[1::2] = members.lo[:, k:].T, members.hi[:, k:].T
-        ends, blocks = building.split_blocks(columns, starts, layout.block, order)
+        ends, blocks = split_blocks(columns, starts, layout.block, order)
         sizes = np.diff(ends, prepend=0)
-        slot = building.block_slots(sizes)
+        slot = block_slots(sizes)
         largest = max((self._table.axes[a].largest_code() for a in members.axes[k:]), default=0)
         code = _narrowest(largest)
         codes = np.zeros(int(slot[-1]) * 2 * axes, code)
         zones = np.zeros(len(sizes) * axes * 4, np.uint32)
-        building.fill_blocks(columns, order, ends, slot, codes, zones)
+        fill_blocks(columns, order, ends, slot, codes, zones)
         keys = np.full(int(slot[-1]), -1, np.int32)
         place = np.arange(len(order)) + np.repeat(slot[:-1] - (ends - sizes), sizes)
         keys[place] = self._table.keys[members.clauses[order]]

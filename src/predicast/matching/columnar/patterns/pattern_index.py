@@ -46,10 +46,19 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from predicast.arrays import Array
-from predicast.matching.columnar.kernels import patterns
-from predicast.matching.columnar.kernels.patterns import ASK, SURE
+from predicast.matching.columnar import loops
+from predicast.matching.columnar.patterns.index_arrays import (
+    LONGEST,
+    Found,
+    Literals,
+    Plans,
+    Texts,
+    fill_table,
+    find_parents,
+)
 from predicast.matching.columnar.patterns.regex_sets import RegexSets
 from predicast.matching.columnar.patterns.required_literals import required_literals
+from predicast.matching.columnar.reserved import ASK, SURE
 from predicast.model.constraint import Constraint
 from predicast.model.operators import Operator
 from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
@@ -57,52 +66,9 @@ from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
 Pairs = tuple[Array, Array]  # words and tests
 Choice = tuple[bytes, ...]
 
-LONGEST: Final = 64
 _WIDTHS: Final = (8, 4, 2, 1)
 _BATCH_CHARACTERS: Final = 1 << 20  # of words encoded at a time
 _LEAST_ROOM: Final = 1 << 14  # for hits found at a time
-
-
-class Literals(NamedTuple):
-    """The distinct literals, by class and then in order; see the module's drawing."""
-
-    text: Array
-    first: Array
-    parent: Array
-    bucket_first: Array
-    widths: Array
-    shifts: Array  # of a window of 8 bytes, to leave those of the width
-    table_first: Array
-    slot_keys: Array
-    slot_buckets: Array
-    use_first: Array
-    use_test: Array
-    use_plan: Array  # a plan to verify by, or SURE or ASK
-
-
-class Plans(NamedTuple):
-    """Pieces that must occur in order, the first and last perhaps bound to the ends."""
-
-    text: Array
-    piece_first: Array
-    first: Array
-    at_start: Array
-    at_end: Array
-
-
-class Texts(NamedTuple):
-    """Words as bytes, one after the other, and zeros for windows that reach beyond the last."""
-
-    text: Array
-    first: Array
-
-
-class Found(NamedTuple):
-    """Room for what a kernel finds."""
-
-    words: Array
-    tests: Array
-    sure: Array
 
 
 class Shape(NamedTuple):
@@ -204,7 +170,7 @@ class PatternIndex:
         found = Found(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.bool_))
         word = 0
         while word < len(words):
-            count, word = patterns.find_tests(literals, self._plans, texts, seen, found, word)
+            count, word = loops.now.find_tests(literals, self._plans, texts, seen, found, word)
             some_words, tests, sure = (array[:count] for array in found)
             yield some_words[sure], tests[sure]
             if not sure.all():
@@ -304,9 +270,7 @@ def _literals(uses: Sequence[Use]) -> Literals:
     """The index of the literals of all uses."""
     distinct = sorted({use.literal for use in uses})
     width_of = np.searchsorted(-np.array(_WIDTHS), [-len(literal) for literal in distinct])
-    parents = np.empty(len(distinct), np.int64)
-    text, first = _joined(distinct)
-    patterns.find_parents(text, first, parents)
+    parents = find_parents(distinct)
     order = np.argsort(width_of, kind="stable")
     place = np.empty(len(distinct) + 1, np.int64)
     place[order] = np.arange(len(distinct))
@@ -339,7 +303,7 @@ def _tables(keys: Array, width_of: Array) -> tuple[Array, Array, Array, Array, A
     for table, width in enumerate(present):
         part = slice(table_first[table], table_first[table + 1])
         buckets = np.flatnonzero(width_of == width)
-        patterns.fill_table(keys[buckets], buckets, slot_keys[part], slot_buckets[part])
+        fill_table(keys[buckets], buckets, slot_keys[part], slot_buckets[part])
     widths = np.array(_WIDTHS)[present]
     return widths, _shifts(widths), table_first, slot_keys, slot_buckets
 
