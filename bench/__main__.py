@@ -23,8 +23,12 @@ Docs = Annotated[
 
 
 @app.callback()
-def main() -> None:
+def main(context: typer.Context) -> None:
     """Benchmarks of Predicast."""
+    if context.invoked_subcommand != "cold":
+        from predicast import Engine
+
+        Engine().warm_up()  # the time until kernels are compiled is a benchmark of its own
 
 
 @app.command()
@@ -292,6 +296,25 @@ def parameters(
     path.write_bytes(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
     Console().print(parameters_table(report))
     print(f"written to {path}")
+
+
+@app.command()
+def cold(*, out: Out = Path("out/bench")) -> None:
+    """What the first answers of a fresh process take, with and without compiled kernels."""
+    from bench.cold import cold_table, measure_cold
+    from bench.cold_probe import KINDS
+    from bench.progress import progress_bar
+
+    with progress_bar("preparing", total=2 * len(KINDS)) as bar:
+        measured = measure_cold(progress=bar.step)
+    path = out / "cold.json"
+    measured.write(path)
+    Console().print(cold_table(measured))
+    print(f"written to {path}")
+    for late in measured.late():
+        print(f"LATE: {late}")
+    if measured.late():
+        raise typer.Exit(1)
 
 
 def _document(measured: PapersReport, out: Path, docs: Path | None) -> None:

@@ -85,6 +85,7 @@ def _warm_up(seed: int, ours: str) -> None:
     """Compiled kernels and imports are no part of what a subscription takes."""
     workload = ceem_workload("exp1", 5_000, 10, seed)
     engine = Engine(matcher=ours)
+    engine.warm_up()
     engine.subscribe_arrow(workload.table())
     engine.match_arrow(workload.events)
 

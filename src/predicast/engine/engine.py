@@ -147,10 +147,11 @@ class Engine:
         return [(id, key) for id, key in self._store.ids.items() if owners.get(key) == owner]
 
     def warm_up(self) -> None:
-        """Compile what matching needs, so that no later call has to wait for it.
+        """Come back when matching is at full speed: what it needs is compiled, and in use.
 
-        That takes some seconds, once per machine: the result is kept on disk, where other processes
-        find it. ``predicast warm-up`` does the same when an image or an environment is built.
+        Nobody has to wait for that, but some want to. It takes some seconds, once per machine: the
+        result is kept on disk, where other processes find it. ``predicast warm-up`` does the same
+        when an image or an environment is built. ``NotCompiledError`` if it cannot be done.
         """
         from predicast.matching import make_matcher
 

@@ -20,15 +20,12 @@ from typing import IO, Final
 LOCK: Final = "predicast-kernels.lock"  # who compiled what, in the order in which they did
 _LONGEST_S: Final = 600.0  # that a process may take, whether or not anybody waits for it
 _POLL_S: Final = 0.05
-_NICE: Final = 5  # whoever started it has events to answer
 
 
 def compile_all(directory: str) -> None:
     """Compile whatever is not kept in the directory yet."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it goes to all that a terminal has started
     _end_after(_LONGEST_S)
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
     Path(directory).mkdir(parents=True, exist_ok=True)
     with (Path(directory) / LOCK).open("a") as log, _alone(log):
         from predicast.matching.columnar.kernels import entries

@@ -2,8 +2,8 @@
 
 When the first matcher is made, a thread is started. It imports numba and loads the kernels that
 are kept on disk, which takes half a second. If they are not all there, it has another process
-compile them (``compiling_process.py``): in a thread of this one, the compiler would have the
-interpreter to itself half of the time. When all are loaded they take the place of the plain loops
+compile them (``compiling_process.py``): in a thread of this one, the compiler would share the
+interpreter with all calls. When all are loaded they take the place of the plain loops
 (``loops.py``), and the thread ends.
 
 Where no process can be started, or nothing can be kept on disk, the thread compiles by itself.
