@@ -233,40 +233,6 @@ def plane(
 
 
 @app.command()
-def differential(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[FAMILY]...", help="anything, ceem-exp1, mixed, …; or all."),
-    ] = None,
-    *,
-    decisions: Annotated[
-        int, typer.Option(min=1, help="Pairs of event and subscription, of each family.")
-    ] = 10_000_000,
-    seed: int = 1,
-    out: Out = Path("out/bench"),
-) -> None:
-    """The production matcher against brute force, over long random histories of changes."""
-    from bench.differential.families import FAMILIES
-    from bench.differential.results import differential_table
-    from bench.differential.run import run
-    from bench.progress import progress_bar
-
-    chosen = list(dict.fromkeys(names or FAMILIES))
-    for unknown in set(chosen) - set(FAMILIES):
-        known = ", ".join(FAMILIES)
-        raise typer.BadParameter(f"there is no family {unknown!r}; known: {known}")
-    with progress_bar("decisions", total=decisions * len(chosen)) as bar:
-        found = run(chosen, decisions=decisions, seed=seed, out=out, advance=bar.advance)
-    path = out / "differential.json"
-    found.write(path)
-    Console().print(differential_table(found))
-    print(f"written to {path}")
-    if found.difference:
-        print(f"DIFFERENCE: {found.difference}")
-        raise typer.Exit(1)
-
-
-@app.command()
 def parameters(
     *,
     subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,

@@ -15,7 +15,12 @@ from dataclasses import dataclass, field, fields, replace
 from random import Random
 from typing import Final
 
-from bench.differential.asking import (
+from predicast import Change, Engine, Subscribe, Unsubscribe
+from predicast.engine.operations import Operation
+from predicast.matching.columnar import Columnar
+from predicast.matching.columnar.layout.blocks import Layout
+from predicast.model import Absent, Subscription
+from tests.differential.asking import (
     ARROW_WAYS,
     DICT_WAYS,
     Ask,
@@ -24,9 +29,9 @@ from bench.differential.asking import (
     compared,
     expected,
 )
-from bench.differential.event_batches import Batch
-from bench.differential.sources import Source
-from bench.differential.steps import (
+from tests.differential.event_batches import Batch
+from tests.differential.sources import Source
+from tests.differential.steps import (
     Changes,
     Refused,
     RoundTrip,
@@ -35,11 +40,6 @@ from bench.differential.steps import (
     Tune,
     note,
 )
-from predicast import Change, Engine, Subscribe, Unsubscribe
-from predicast.engine.operations import Operation
-from predicast.matching.columnar import Columnar
-from predicast.matching.columnar.layout.blocks import Layout
-from predicast.model import Absent, Subscription
 
 ORACLE: Final = "brute-force"
 _FEW: Final = 5_000  # subscriptions; thousands of events against more make long answers

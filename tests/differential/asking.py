@@ -9,11 +9,11 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import pyarrow as pa
 
-from bench.differential.event_batches import Batch
-from bench.differential.steps import Step, Tune
 from predicast import Engine
 from predicast.language.json_form import event_to_json
 from predicast.model import Event
+from tests.differential.event_batches import Batch
+from tests.differential.steps import Step, Tune
 
 Answers: TypeAlias = Sequence[list[str] | int]  # of each event, sorted ids or their number
 

@@ -16,15 +16,15 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bench.differential.anything import World, with_near
-from bench.differential.constraint_tables import has_rows, table_of
-from bench.differential.event_batches import Batch, batch_of
-from bench.differential.nearby import values_near
-from bench.differential.steps import Bulk
 from bench.matchers.redundant import SparseWorkload
 from bench.matchers.rival import AnyWorkload
 from predicast import Engine
 from predicast.model import Event, Interval, Subscription
+from tests.differential.anything import World, with_near
+from tests.differential.constraint_tables import has_rows, table_of
+from tests.differential.event_batches import Batch, batch_of
+from tests.differential.nearby import values_near
+from tests.differential.steps import Bulk
 
 Make: TypeAlias = Callable[[int, int, int], AnyWorkload]  # subscriptions, events, seed
 

@@ -12,18 +12,6 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from bench.__main__ import app
-from bench.differential.asking import Ask, Difference, answer, compared
-from bench.differential.constraint_tables import has_rows, table_of
-from bench.differential.event_batches import Batch, batch_of
-from bench.differential.families import FAMILIES, Sizes
-from bench.differential.nearby import values_near
-from bench.differential.results import differential_table
-from bench.differential.run import run
-from bench.differential.shrinking import replayed, smallest
-from bench.differential.sources import AnythingSource
-from bench.differential.steps import Changes
-from bench.differential.walk import Contender, Scale
 from predicast import Engine, Subscribe
 from predicast.language import to_subscription
 from predicast.matching import registry
@@ -31,6 +19,18 @@ from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.matcher import Pairs
 from predicast.model import Event, Interval, Subscription
+from tests.differential.__main__ import app
+from tests.differential.asking import Ask, Difference, answer, compared
+from tests.differential.constraint_tables import has_rows, table_of
+from tests.differential.event_batches import Batch, batch_of
+from tests.differential.families import FAMILIES, Sizes
+from tests.differential.nearby import values_near
+from tests.differential.results import differential_table
+from tests.differential.run import run
+from tests.differential.shrinking import replayed, smallest
+from tests.differential.sources import AnythingSource
+from tests.differential.steps import Changes
+from tests.differential.walk import Contender, Scale
 
 TINY = Sizes(small=Scale(40, 5, 8), large=Scale(300, 3, 8))
 
@@ -162,8 +162,8 @@ def test_the_table_has_a_row_per_family(tmp_path: Path) -> None:
 
 
 def test_the_command_writes_what_it_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("bench.differential.run.Sizes", lambda: TINY)
-    arguments = ["differential", "regions-2d", "--decisions", "1", "--out", str(tmp_path)]
+    monkeypatch.setattr("tests.differential.run.Sizes", lambda: TINY)
+    arguments = ["regions-2d", "--decisions", "1", "--out", str(tmp_path)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert "regions-2d" in result.output
@@ -171,7 +171,7 @@ def test_the_command_writes_what_it_found(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_the_command_knows_its_families() -> None:
-    result = CliRunner().invoke(app, ["differential", "nothing"])
+    result = CliRunner().invoke(app, ["nothing"])
     assert result.exit_code == 2
     assert "'nothing'" in result.output
 
@@ -180,8 +180,8 @@ def test_the_command_fails_with_a_difference(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     wrong = partial(run, matcher="repeating", sizes=TINY)
-    monkeypatch.setattr("bench.differential.run.run", wrong)
-    result = CliRunner().invoke(app, ["differential", "ceem-exp1", "--out", str(tmp_path)])
+    monkeypatch.setattr("tests.differential.__main__.run", wrong)
+    result = CliRunner().invoke(app, ["ceem-exp1", "--out", str(tmp_path)])
     assert result.exit_code == 1
     assert "DIFFERENCE: ceem-exp1, seed 1" in result.output
 

@@ -8,8 +8,6 @@ from functools import partial
 from random import Random
 from typing import Final
 
-from bench.differential.sources import AnythingSource, Make, Source, WorkloadSource
-from bench.differential.walk import Contender, Scale, Tuning, Walk
 from bench.matchers.alerts import Skew, alerts_workload
 from bench.matchers.ceem import ceem_workload
 from bench.matchers.mixed import mixed_workload
@@ -18,6 +16,8 @@ from bench.matchers.regions import regions_workload
 from bench.matchers.texts import texts_workload
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.model import Absent
+from tests.differential.sources import AnythingSource, Make, Source, WorkloadSource
+from tests.differential.walk import Contender, Scale, Tuning, Walk
 
 Draw = Callable[[int, Random], Source]  # for about so many subscriptions
 

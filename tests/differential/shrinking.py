@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final, TypeVar
 
-from bench.differential.asking import Ask, Difference, answer, compared, expected
-from bench.differential.event_batches import Batch
-from bench.differential.steps import Bulk, Changes, Step
-from bench.differential.walk import ORACLE, Contender
 from predicast import Engine
 from predicast.model import Absent, Event
+from tests.differential.asking import Ask, Difference, answer, compared, expected
+from tests.differential.event_batches import Batch
+from tests.differential.steps import Bulk, Changes, Step
+from tests.differential.walk import ORACLE, Contender
 
 T = TypeVar("T")
 

@@ -1,15 +1,14 @@
-"""What ``python -m bench differential`` found, as a table and as JSON."""
+"""What ``python -m tests.differential`` found, as a table and as JSON."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import msgspec
 from rich.box import SIMPLE
 from rich.table import Table
 
-from bench.differential.walk import Tally
 from bench.machine import Machine
+from bench.result_files import ResultFile
+from tests.differential.walk import Tally
 
 
 class FamilyResult(msgspec.Struct):
@@ -35,7 +34,7 @@ class FamilyResult(msgspec.Struct):
         self.beside += tally.beside
 
 
-class DifferentialReport(msgspec.Struct):
+class DifferentialReport(ResultFile):
     """One run."""
 
     machine: Machine
@@ -44,10 +43,6 @@ class DifferentialReport(msgspec.Struct):
     seed: int
     families: list[FamilyResult] = msgspec.field(default_factory=list)
     difference: str = ""
-
-    def write(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(self)) + b"\n")
 
 
 def differential_table(report: DifferentialReport) -> Table:

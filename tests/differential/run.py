@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
-from bench.differential.families import LARGE_EVERY, Setting, Sizes, setting, walk
-from bench.differential.results import DifferentialReport, FamilyResult
-from bench.differential.shrinking import Shrunk, shrink
-from bench.differential.steps import standing
-from bench.differential.walk import Outcome
 from bench.machine import this_machine
 from predicast.language.json_form import event_to_json, subscription_to_json
+from tests.differential.families import LARGE_EVERY, Setting, Sizes, setting, walk
+from tests.differential.results import DifferentialReport, FamilyResult
+from tests.differential.shrinking import Shrunk, shrink
+from tests.differential.steps import standing
+from tests.differential.walk import Outcome
 
 _TOLD: Final = 5  # subscriptions that are printed, not only written
 
