@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import partialmethod
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from predicast.matching.matching_tree.tree import MatchingTree
 from tests.unit.cli.conftest import Run
 
 ROWS = [("a", "x < 5", "alice"), ("b", "y = 'it''s, \"so\"'", None), ("007", "x = 1", None)]
@@ -148,6 +150,51 @@ def test_what_is_invalid_may_be_dropped(run: Run, folder: Path) -> None:
 def test_a_broken_file_is_refused_even_then(run: Run, folder: Path, line: str) -> None:
     (folder / "s.jsonl").write_text(f'{{"id": "a", "expression": "x <"}}\n{line}\n')
     run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop", code=2)
+
+
+def test_the_first_mistake_of_a_file_is_told(run: Run, folder: Path) -> None:
+    lines = ['{"id": "a", "expression": "x = 1"}', '{"id": "b", "expression": "x <"}', "nonsense"]
+    (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    error = run("match", "s.jsonl", "e.jsonl", code=2).stderr
+    assert error.startswith("Error: s.jsonl, line 2: subscription 'b'")
+    error = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop", code=2).stderr
+    assert error.startswith("Error: s.jsonl, line 3: not JSON")
+
+
+@pytest.mark.parametrize("together", [1, 3, 100])
+def test_subscriptions_are_loaded_some_at_a_time(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    monkeypatch.setattr("predicast.cli.files.subscriptions._TOGETHER", together)
+    texts = [f"x = {n % 2}" if n % 4 else "x <" for n in range(13)]
+    lines = [json.dumps({"id": str(n), "expression": text}) for n, text in enumerate(texts)]
+    (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    result = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop")
+    expected = sorted(str(n) for n in range(13) if n % 2)
+    assert json.loads(result.stdout)["subscriptions"] == expected
+    said = [line.partition(": subscription")[0] for line in result.stderr.splitlines()]
+    assert [each for each in said if each.startswith("Note")] == [
+        f"Note: dropped s.jsonl, line {n}" for n in (1, 5, 9, 13)
+    ]
+
+
+def test_what_the_matcher_refuses_is_named(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MatchingTree, "__init__", partialmethod(MatchingTree.__init__, max_nodes=4))
+    texts = ["x = 1 AND y = 2", "x <", "x = 2 AND y = 3", "x = 1 AND y = 2"]
+    lines = [json.dumps({"id": str(n), "expression": text}) for n, text in enumerate(texts)]
+    (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "e.jsonl").write_text('{"x": 1, "y": 2}', encoding="utf-8")
+    result = run(
+        "match", "s.jsonl", "e.jsonl", "--matcher", "matching-tree", "--on-invalid", "drop"
+    )
+    assert json.loads(result.stdout)["subscriptions"] == ["0", "3"]
+    notes = [line for line in result.stderr.splitlines() if line.startswith("Note")]
+    assert [note.partition(":")[2].partition(":")[0] for note in notes] == [
+        " dropped s.jsonl, line 2",
+        " dropped s.jsonl, line 3",
+    ]
 
 
 def test_a_file_without_any_subscription_gets_a_note(run: Run, folder: Path) -> None:

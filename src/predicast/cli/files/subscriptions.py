@@ -12,15 +12,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 
-from predicast import Engine
+from predicast import Engine, Subscribe
 from predicast.cli.files.csv_text import csv_text, guess_hint
 from predicast.cli.files.json_lines import json_object, line_groups
 from predicast.cli.files.source import Form, Reading, Source
 from predicast.errors import InputFileError, PredicastError, suggest
-from predicast.language import subscription_from_document, to_subscription
+from predicast.language import Readable, subscription_from_document, to_subscription
+from predicast.language.reading import stated_by
 from predicast.model import Subscription
 
 _PARQUET_ROWS: Final = 8_192
+_TOGETHER: Final = 8_192  # subscriptions that an engine gets at a time: quick, and little memory
 _DOCUMENT: Final = "subscription"
 # The most likely mistake where neither is there.
 _SUBSCRIPTIONS_FIRST: Final = "the first of the two files has subscriptions, with {!r} and {!r}"
@@ -58,15 +60,48 @@ def load(
 ) -> list[InputFileError]:
     """Subscribe all that the file holds; return why each of those that were dropped was."""
     dropped = []
-    for record in records(source, fields, report):
-        try:
-            engine.subscribe(stated_by(record, fields), id=record.id, owner=record.owner)
-        except PredicastError as error:
+    for group in _groups(records(source, fields, report)):
+        refused = _subscribe(engine, group, fields)
+        for position in sorted(refused):
+            record, error = group[position], refused[position]
             refusal = source.refuse(f"subscription {record.id!r}: {error.message}", record.line)
             if not drop_invalid:
                 raise refusal from error
             dropped.append(refusal)
     return dropped
+
+
+def _groups(records: Iterator[Record]) -> Iterator[list[Record]]:
+    """So many at a time; where the file is broken, first those that stand before that place."""
+    group: list[Record] = []
+    try:
+        for record in records:
+            group.append(record)
+            if len(group) == _TOGETHER:
+                yield group
+                group = []
+    except InputFileError:
+        yield group
+        raise
+    yield group
+
+
+def _subscribe(engine: Engine, group: list[Record], fields: Fields) -> dict[int, PredicastError]:
+    """Subscribe those of a group that are valid; why the others are not, by position."""
+    refused: dict[int, PredicastError] = {}
+    valid: dict[int, Subscribe] = {}
+    for position, record in enumerate(group):
+        try:
+            valid[position] = Subscribe(record.id, _read(record, fields), record.owner)
+        except PredicastError as error:
+            refused[position] = error
+    try:
+        engine.subscribe_many(valid.values())
+    except PredicastError:  # of any one of them: which, and what of the others?
+        report = engine.apply(valid.values(), on_refusal="report")
+        positions = list(valid)
+        refused |= {positions[each.position]: each.error for each in report.refused}
+    return refused
 
 
 def find(source: Source, fields: Fields, id: str) -> Subscription:
@@ -83,18 +118,19 @@ def find(source: Source, fields: Fields, id: str) -> Subscription:
         hint = f"; did you mean {close!r}?" if close else ""
         raise source.refuse(f"no subscription has the id {id!r}{hint}")
     try:
-        return stated_by(found, fields)
+        return to_subscription(_read(found, fields))
     except PredicastError as error:
         raise source.refuse(f"subscription {id!r}: {error.message}", found.line) from error
 
 
-def stated_by(record: Record, fields: Fields) -> Subscription:
-    """The subscription that the record states."""
+def _read(record: Record, fields: Fields) -> Readable:
+    """What the record states, read: an error is this record's."""
     if isinstance(record.stated, dict):
         return subscription_from_document(record.stated)
     if record.stated is None:
         raise InputFileError(f"there is no {fields.expression!r}", line=record.line)
-    return to_subscription(record.stated)
+    stated, _ = stated_by(record.stated)
+    return stated
 
 
 def records(
