@@ -42,7 +42,7 @@ def _processor() -> str:
     # platform.processor() is empty on most Linux systems.
     details = Path("/proc/cpuinfo")
     if details.exists():
-        for line in details.read_text().splitlines():
+        for line in details.read_text(encoding="utf-8").splitlines():
             name, _, value = line.partition(":")
             if name.strip() == "model name":
                 return value.strip()

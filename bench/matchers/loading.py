@@ -101,7 +101,7 @@ def _resident() -> int:
     pa.default_memory_pool().release_unused()
     with suppress(AttributeError, OSError, TypeError):  # the C library may not be that of GNU
         ctypes.CDLL(None).malloc_trim(0)
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 

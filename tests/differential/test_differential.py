@@ -112,7 +112,7 @@ def test_a_lost_change_is_caught_and_shrunk(tmp_path: Path) -> None:
     report = run(["mixed"], decisions=10**9, seed=1, out=tmp_path, sizes=TINY, matcher="forgetful")
     assert report.families[0].differences == 1
     assert "mixed, seed 1, round" in report.difference
-    written = json.loads((tmp_path / "differential-mixed-1.json").read_text())
+    written = json.loads((tmp_path / "differential-mixed-1.json").read_text(encoding="utf-8"))
     assert written["reproduced"]
     # One that has lost a change, and perhaps one for which its attributes are read from Arrow.
     assert len(written["subscriptions"]) <= 2
@@ -128,7 +128,7 @@ def test_repeated_ids_are_a_difference(tmp_path: Path) -> None:
         ["ceem-exp1"], decisions=10**9, seed=1, out=tmp_path, sizes=TINY, matcher="repeating"
     )
     assert "more than once" in report.difference or "counted" in report.difference
-    written = json.loads((tmp_path / "differential-ceem-exp1-1.json").read_text())
+    written = json.loads((tmp_path / "differential-ceem-exp1-1.json").read_text(encoding="utf-8"))
     assert len(written["subscriptions"]) == 1
 
 
@@ -138,7 +138,7 @@ def test_a_difference_that_does_not_show_again_is_told(tmp_path: Path) -> None:
         ["anything"], decisions=10**9, seed=1, out=tmp_path, sizes=TINY, matcher="miscounting"
     )
     assert "did not show again" in report.difference
-    written = json.loads((tmp_path / "differential-anything-1.json").read_text())
+    written = json.loads((tmp_path / "differential-anything-1.json").read_text(encoding="utf-8"))
     assert not written["reproduced"]
     assert written["event"]
 
@@ -148,7 +148,7 @@ def test_an_error_is_a_difference_that_may_need_many(tmp_path: Path) -> None:
         ["ceem-exp2"], decisions=10**9, seed=1, out=tmp_path, sizes=TINY, matcher="raising"
     )
     assert "raised IndexError" in report.difference
-    written = json.loads((tmp_path / "differential-ceem-exp2-1.json").read_text())
+    written = json.loads((tmp_path / "differential-ceem-exp2-1.json").read_text(encoding="utf-8"))
     assert len(written["subscriptions"]) == 12
     assert written["event"] is None
 
@@ -157,7 +157,7 @@ def test_the_table_has_a_row_per_family(tmp_path: Path) -> None:
     report = run(["anything", "mixed"], decisions=1, seed=1, out=tmp_path, sizes=TINY)
     assert differential_table(report).row_count == 2
     report.write(tmp_path / "differential.json")
-    families = json.loads((tmp_path / "differential.json").read_text())["families"]
+    families = json.loads((tmp_path / "differential.json").read_text(encoding="utf-8"))["families"]
     assert [each["family"] for each in families] == ["anything", "mixed"]
 
 

@@ -155,7 +155,7 @@ def test_no_cache_is_bounded_by_a_count_alone() -> None:
     for path in Path(predicast.__file__).parent.rglob("*.py"):
         imported = {
             alias.name
-            for node in ast.walk(ast.parse(path.read_text()))
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
             if isinstance(node, ast.ImportFrom) and node.module == "functools"
             for alias in node.names
         }

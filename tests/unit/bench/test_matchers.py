@@ -82,7 +82,9 @@ def test_the_yardstick_says_why_it_is_left_out(tmp_path: Path) -> None:
     with pytest.raises(LeftOutError, match="CEEM workloads only"):
         Yardstick().load(mixed_workload(10, 5))
     compiler = tmp_path / "cc"
-    compiler.write_text('#!/bin/sh\necho "x.c:1: error: no AVX2 here" >&2\nexit 1\n')
+    compiler.write_text(
+        '#!/bin/sh\necho "x.c:1: error: no AVX2 here" >&2\nexit 1\n', encoding="utf-8"
+    )
     compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
     with pytest.raises(LeftOutError, match="does not compile: no AVX2 here"):
         Yardstick(str(compiler)).load(ceem_workload("exp1", 10, 5))
@@ -323,7 +325,7 @@ def test_matchers_writes_results_figures_and_verdicts(tmp_path: Path) -> None:
     assert None not in (report.single, report.load, report.churn)
     names = {f"matchers-{name}.svg" for name in ("time", "regions", "ratio", "churn")}
     assert {path.name for path in (docs / "measured").iterdir()} == {*names, "matchers.md"}
-    text = (docs / "measured" / "matchers.md").read_text()
+    text = (docs / "measured" / "matchers.md").read_text(encoding="utf-8")
     assert "Left out:" in text
     assert "yardstick: it knows the CEEM workloads only" in text
     assert "**Mixed: OR, IN, BETWEEN" in text
@@ -345,7 +347,7 @@ def test_a_wrong_answer_makes_the_run_fail(tmp_path: Path, monkeypatch: pytest.M
     )
     assert result.exit_code == 1
     assert "WRONG: ceem-exp1, 60: numpy found -1 matches" in result.output
-    assert "Wrong answer" in (tmp_path / "matchers.md").read_text()
+    assert "Wrong answer" in (tmp_path / "matchers.md").read_text(encoding="utf-8")
 
 
 def test_an_unknown_workload_is_refused(tmp_path: Path) -> None:
