@@ -28,7 +28,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from bench.progress import progress_bar
+from bench.measuring.progress import progress_bar
 from tests.differential.families import FAMILIES
 from tests.differential.results import differential_table
 from tests.differential.run import run

@@ -6,8 +6,8 @@ import msgspec
 from rich.box import SIMPLE
 from rich.table import Table
 
-from bench.machine import Machine
-from bench.result_files import ResultFile
+from bench.measuring.machine import Machine
+from bench.measuring.result_files import ResultFile
 from tests.differential.walk import Tally
 
 

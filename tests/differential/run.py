@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from bench.machine import this_machine
+from bench.measuring.machine import this_machine
 from predicast.language.json_form import event_to_json, subscription_to_json
 from tests.differential.families import LARGE_EVERY, Setting, Sizes, setting, walk
 from tests.differential.results import DifferentialReport, FamilyResult

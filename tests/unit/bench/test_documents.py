@@ -9,11 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from bench.__main__ import app
-from bench.plots import LOOKS, apart
-from bench.results import PapersReport
-from bench.runner import PAPER_MATCHERS
-from bench.workloads import Size, ceem
-from bench.workloads import redundant_attributes as ra
+from bench.measuring.figures import LOOKS, apart
+from bench.measuring.sizes import Size
+from bench.papers.results import PapersReport
+from bench.papers.runner import PAPER_MATCHERS
+from bench.papers.workloads import ceem
+from bench.papers.workloads import redundant_attributes as ra
 
 
 @pytest.fixture

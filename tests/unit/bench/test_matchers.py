@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from bench.__main__ import app
-from bench.machine import this_machine
 from bench.matchers import catalogue
 from bench.matchers.catalogue import ChurnSettings, Family, Sizes
 from bench.matchers.ceem import ceem_workload
@@ -26,15 +25,16 @@ from bench.matchers.results import (
     FamilyResult,
     LoadResult,
     MatchersReport,
-    Measured,
-    PointResult,
+    RivalResult,
     SingleResult,
+    SizeResult,
 )
 from bench.matchers.rival import AnyWorkload, LeftOutError, Rival, Round
 from bench.matchers.runner import Effort, measure_family
 from bench.matchers.texts import texts_workload
 from bench.matchers.yardstick import Yardstick
-from bench.workloads import Size
+from bench.measuring.machine import this_machine
+from bench.measuring.sizes import Size
 from predicast import Engine
 
 QUICK = Effort(rounds=3, round_budget_s=0.01, load_limit_s=2)
@@ -184,16 +184,16 @@ def test_churn_notices_a_change_that_was_lost() -> None:
 # Results and verdicts.
 
 
-def measured(us_per_event: float, matches: int = 1_000) -> Measured:
+def measured(us_per_event: float, matches: int = 1_000) -> RivalResult:
     seconds = us_per_event * 2_000 / 1e6
-    return Measured.of(
+    return RivalResult.of(
         events=2_000, matches=matches, load_s=1, match_s=[seconds, 0, 9], bytes=1_000_000
     )
 
 
-def point(subscriptions: int, matches: int, **us_per_event: float) -> PointResult:
+def point(subscriptions: int, matches: int, **us_per_event: float) -> SizeResult:
     rivals = {name.replace("_", "-"): measured(us) for name, us in us_per_event.items()}
-    return PointResult(subscriptions, subscriptions, 2_000, matches, rivals)
+    return SizeResult(subscriptions, subscriptions, 2_000, matches, rivals)
 
 
 def churn_point(rate: int, events_per_s: float, longest_ms: float, done: float) -> ChurnPoint:

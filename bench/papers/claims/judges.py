@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from bench.claims.ceem import judge_ceem
-from bench.claims.redundant_attributes import judge_redundant_attributes
-from bench.claims.vector_subscriptions import judge_vector_subscriptions
-from bench.claims.verdict import Verdict
-from bench.results import ExperimentResult, PapersReport
+from bench.measuring.verdict import Verdict
+from bench.papers.claims.ceem import judge_ceem
+from bench.papers.claims.redundant_attributes import judge_redundant_attributes
+from bench.papers.claims.vector_subscriptions import judge_vector_subscriptions
+from bench.papers.results import ExperimentResult, PapersReport
 
 _JUDGES: Final[dict[str, Callable[[Sequence[ExperimentResult]], list[Verdict]]]] = {
     "ceem": judge_ceem,

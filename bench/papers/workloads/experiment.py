@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from predicast.model import Event, Subscription
-
-
-class Size(enum.StrEnum):
-    """How large the workloads are: for a minute's look, or as in the papers."""
-
-    SMALL = "small"
-    FULL = "full"
 
 
 @dataclass(frozen=True, slots=True)

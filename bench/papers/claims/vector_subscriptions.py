@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from statistics import geometric_mean
 from typing import Final
 
-from bench.claims.comparisons import IS_FAR, IS_LINEAR, Results, far_below_everywhere, linear
-from bench.claims.verdict import Finding, Verdict
-from bench.quantities import CHANGE, CHANGE_DELAY, CHANGE_WORK, THROUGHPUT, Quantity
-from bench.results import ExperimentResult
+from bench.measuring.verdict import Finding, Verdict
+from bench.papers.claims.comparisons import IS_FAR, IS_LINEAR, Results, far_below_everywhere, linear
+from bench.papers.quantities import CHANGE, CHANGE_DELAY, CHANGE_WORK, THROUGHPUT, Quantity
+from bench.papers.results import ExperimentResult
 
 _POSET: Final = ("unsub/sub", "VS", "VSS")
 # "About three times" by the mean over the points.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bench.claims.comparisons import (
+from bench.measuring.verdict import Verdict
+from bench.papers.claims.comparisons import (
     EXPLODES,
     IS_FAR,
     IS_LINEAR,
@@ -17,9 +18,8 @@ from bench.claims.comparisons import (
     lowest,
     slope_far_below,
 )
-from bench.claims.verdict import Verdict
-from bench.quantities import INSERT, MATCH, MEMORY, STEPS_PER_EVENT
-from bench.results import ExperimentResult
+from bench.papers.quantities import INSERT, MATCH, MEMORY, STEPS_PER_EVENT
+from bench.papers.results import ExperimentResult
 
 _LINEAR: Final = ("counting", "ceem")
 

@@ -17,10 +17,10 @@ from statistics import median
 from time import process_time
 from typing import Final, NamedTuple
 
-from bench.quantities import STRUCTURE
-from bench.results import ExperimentResult, Measured, PointResult
-from bench.timing import collector_off
-from bench.workloads.vector_subscriptions import ChangeExperiment, Stage
+from bench.measuring.timing import collector_off, in_turn
+from bench.papers.quantities import STRUCTURE
+from bench.papers.results import ExperimentResult, MatcherResult, PointResult
+from bench.papers.workloads.vector_subscriptions import ChangeExperiment, Stage
 from predicast.matching import Matcher, make_matcher
 from predicast.matching.delta import Delta
 from predicast.matching.poset.poset import Poset
@@ -111,7 +111,7 @@ def run_changes(
     experiment: ChangeExperiment, repeats: int, progress: Callable[[str], None]
 ) -> ExperimentResult:
     """All the ways through one experiment."""
-    samples: dict[tuple[int, str], list[Measured]] = {}
+    samples: dict[tuple[int, str], list[MatcherResult]] = {}
     points: dict[int, PointResult] = {}
     for _ in range(repeats):
         contestants: dict[str, _Contestant] = {}
@@ -126,7 +126,7 @@ def run_changes(
                 if last:
                     work["settle_us"] = contestant.settle_us()
                 samples.setdefault((stage.x, name), []).append(
-                    Measured(contestant.change_s, contestant.match_s, [], [], held, work)
+                    MatcherResult(contestant.change_s, contestant.match_s, [], [], held, work)
                 )
             points[stage.x] = _described(experiment, stage, points, matches)
     for x, point in points.items():
@@ -149,9 +149,8 @@ def _run_stage(
     names = list(contestants)
     with collector_off():
         for number, (window, events) in enumerate(zip(stage.windows, stage.events, strict=True)):
-            first = number % len(names)
             found: dict[str, list[list[int]]] = {}
-            for name in (*names[first:], *names[:first]):
+            for name in in_turn(names, number):
                 contestants[name].change(window)
                 found[name] = contestants[name].match(events)
             for name in names[1:]:
@@ -183,11 +182,11 @@ def _described(
     )
 
 
-def _median(samples: Sequence[Measured]) -> Measured:
+def _median(samples: Sequence[MatcherResult]) -> MatcherResult:
     """The median times; counts are the same every time, but for the time to settle."""
     change = [each.insert_median_s for each in samples]
     match = [each.match_median_s for each in samples]
     work = Counter(samples[0].work)
     if "settle_us" in work:
         work["settle_us"] = round(median(each.work["settle_us"] for each in samples))
-    return Measured(median(change), median(match), change, match, samples[0].held, dict(work))
+    return MatcherResult(median(change), median(match), change, match, samples[0].held, dict(work))

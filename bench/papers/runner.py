@@ -17,12 +17,13 @@ from statistics import median
 from time import process_time
 from typing import Final, Literal
 
-from bench.changing import run_changes
-from bench.machine import this_machine
-from bench.quantities import STEPS
-from bench.results import ExperimentResult, Measured, PapersReport, PointResult, Stop
-from bench.timing import collector_off, timed
-from bench.workloads import ChangeExperiment, Experiment, Point, Size
+from bench.measuring.machine import this_machine
+from bench.measuring.sizes import Size
+from bench.measuring.timing import collector_off, in_turn, timed
+from bench.papers.changing import run_changes
+from bench.papers.quantities import STEPS
+from bench.papers.results import ExperimentResult, MatcherResult, PapersReport, PointResult, Stop
+from bench.papers.workloads import ChangeExperiment, Experiment, Point
 from predicast.errors import UnsupportedByMatcherError
 from predicast.matching import Matcher, make_matcher, matcher_names
 from predicast.model import Event
@@ -117,8 +118,8 @@ class _Samples:
     held: dict[str, int] = field(default_factory=dict)
     work: dict[str, int] = field(default_factory=dict)
 
-    def measured(self) -> Measured:
-        return Measured(
+    def measured(self) -> MatcherResult:
+        return MatcherResult(
             insert_median_s=median(self.insert_s),
             match_median_s=median(self.match_s),
             insert_s=self.insert_s,
@@ -188,10 +189,9 @@ class _Run:
     ) -> None:
         """Every matcher, once, at one point."""
         self._progress(f"{self._experiment.paper} {self._experiment.name}: {point.x:,}")
-        first = (repeat + self._experiment.values.index(point.x)) % len(self._names)
-        order = [*self._names[first:], *self._names[:first]]
+        number = repeat + self._experiment.values.index(point.x)
         inserted: dict[str, float] = {}
-        for name in order:
+        for name in in_turn(self._names, number):
             if name in matchers and self._gets_to(point.x, name):
                 try:
                     inserted[name] = self._insert(matchers[name], point, first_key)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from bench.claims.comparisons import FALLS, RISES, falls, order_at_last, rises
-from bench.claims.verdict import Verdict
-from bench.quantities import MATCH, MATCH_PER_EVENT, STEPS_PER_BATCH, STEPS_PER_EVENT
-from bench.results import ExperimentResult
+from bench.measuring.verdict import Verdict
+from bench.papers.claims.comparisons import FALLS, RISES, falls, order_at_last, rises
+from bench.papers.quantities import MATCH, MATCH_PER_EVENT, STEPS_PER_BATCH, STEPS_PER_EVENT
+from bench.papers.results import ExperimentResult
 
 _INDEXED: Final = ("improved-counting", "redundant-attributes")
 _COMPARED: Final = ("brute-force", "counting", *_INDEXED)

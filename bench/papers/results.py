@@ -7,12 +7,12 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from bench.machine import Machine
-from bench.result_files import ResultFile
-from bench.workloads import Size
+from bench.measuring.machine import Machine
+from bench.measuring.result_files import ResultFile
+from bench.measuring.sizes import Size
 
 
-class Measured(msgspec.Struct):
+class MatcherResult(msgspec.Struct):
     """One matcher at one point."""
 
     insert_median_s: float
@@ -33,7 +33,7 @@ class PointResult(msgspec.Struct):
     matches: int
     attributes: int
     distinct_attributes: int
-    matchers: dict[str, Measured]
+    matchers: dict[str, MatcherResult]
 
 
 class Stop(msgspec.Struct, frozen=True):
@@ -66,7 +66,7 @@ class ExperimentResult(msgspec.Struct):
         return f"exp. {self.name.removeprefix('exp')}"
 
     def series(
-        self, matcher: str, value: Callable[[PointResult, Measured], float | None]
+        self, matcher: str, value: Callable[[PointResult, MatcherResult], float | None]
     ) -> Series:
         """What one matcher was measured at, from left to right."""
         found = (

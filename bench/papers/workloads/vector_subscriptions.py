@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Final
 
-from bench.workloads.experiment import Size
+from bench.measuring.sizes import Size
 from predicast.model import Constraint, Event, Operator, Subscription
 
 SUBSCRIBERS: Final = 10

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from bench.workloads.experiment import Experiment, Point, Size
+from bench.measuring.sizes import Size
+from bench.papers.workloads.experiment import Experiment, Point
 from predicast.model import Constraint, Event, Operator, Subscription
 
 TOP: Final = 65_535  # range values are 0..65535

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from bench.results import Measured, PointResult
-from bench.workloads.vector_subscriptions import WINDOWS_PER_SECOND
+from bench.papers.results import MatcherResult, PointResult
+from bench.papers.workloads.vector_subscriptions import WINDOWS_PER_SECOND
 
 # The counters of ``statistics()`` that count steps of matching: tests of constraints (or steps of
 # a search for them), and clauses, subscriptions, bucket entries, tree nodes or rows looked at.
@@ -27,36 +27,36 @@ class Quantity:
     """Something measured of one matcher at one point."""
 
     label: str
-    of: Callable[[PointResult, Measured], float | None]
+    of: Callable[[PointResult, MatcherResult], float | None]
 
 
-def _steps_per_event(point: PointResult, measured: Measured) -> float | None:
+def _steps_per_event(point: PointResult, measured: MatcherResult) -> float | None:
     steps = _steps(point, measured)
     return None if steps is None else steps / point.events
 
 
-def _steps(_: PointResult, measured: Measured) -> float | None:
+def _steps(_: PointResult, measured: MatcherResult) -> float | None:
     counts = [measured.work[name] for name in STEPS if name in measured.work]
     return float(sum(counts)) if counts else None
 
 
-def _structure(_: PointResult, measured: Measured) -> float | None:
+def _structure(_: PointResult, measured: MatcherResult) -> float | None:
     counts = [measured.work[name] for name in STRUCTURE if name in measured.work]
     return float(sum(counts)) if counts else None
 
 
-def _structure_per_change(point: PointResult, measured: Measured) -> float | None:
+def _structure_per_change(point: PointResult, measured: MatcherResult) -> float | None:
     counted = _structure(point, measured)
     return None if counted is None else counted / point.inserted
 
 
-def _events_per_second(point: PointResult, measured: Measured) -> float:
+def _events_per_second(point: PointResult, measured: MatcherResult) -> float:
     """Of each second the changes of that second take their part; events get what is left."""
     left = max(0.0, 1 - measured.insert_median_s)
     return left * point.events / measured.match_median_s
 
 
-def _mebibytes(_: PointResult, measured: Measured) -> float | None:
+def _mebibytes(_: PointResult, measured: MatcherResult) -> float | None:
     return measured.held["bytes"] / 2**20 if "bytes" in measured.held else None
 
 

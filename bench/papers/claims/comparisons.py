@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
-from bench.claims.verdict import Finding
-from bench.quantities import Quantity
-from bench.results import ExperimentResult, Series
-from bench.trends import growth, rank_correlation, slope
+from bench.measuring.verdict import Finding
+from bench.papers.quantities import Quantity
+from bench.papers.results import ExperimentResult, Series
+from bench.papers.trends import growth, rank_correlation, slope
 
 # A series grows linearly if the power of x that fits it best lies between these.
 LINEAR: Final = (0.8, 1.2)

@@ -1,4 +1,4 @@
-"""``Verdict``: whether a claim of a paper holds here, by which rule, on what evidence."""
+"""``Verdict``: whether a paper's claim or a goal of ours holds, by which rule, on what evidence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, Self
 
 import msgspec
+from rich.table import Table
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -54,3 +55,15 @@ class Verdict(msgspec.Struct, frozen=True):
             return "does not hold"
         assert self.measured is not None
         return f"holds by {self.unit} only" if self.measured.holds else "holds by steps only"
+
+
+def verdict_table(title: str, rows: Iterable[tuple[Verdict, str, str]]) -> Table:
+    """For the terminal: each verdict, what it is called there, and the evidence."""
+    table = Table(title=title)
+    for heading in ("claim", "verdict"):
+        table.add_column(heading)
+    table.add_column("evidence", style="dim")
+    for verdict, word, evidence in rows:
+        style = {"holds": "green", "not measured": "dim"}.get(verdict.outcome, "yellow")
+        table.add_row(verdict.claim, f"[{style}]{word}[/]", evidence)
+    return table

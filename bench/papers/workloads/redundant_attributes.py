@@ -20,7 +20,8 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-from bench.workloads.experiment import Experiment, Point, Size
+from bench.measuring.sizes import Size
+from bench.papers.workloads.experiment import Experiment, Point
 from predicast.model import Constraint, Event, Operator, Subscription, Value
 
 TYPES: Final = ("integer", "float", "string", "boolean")

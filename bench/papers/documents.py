@@ -7,10 +7,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from bench.claims import Finding, Verdict, verdicts
-from bench.plots import write_figures
-from bench.results import ExperimentResult, PapersReport
-from bench.workloads import PAPERS
+from bench.measuring.verdict import Finding, Verdict, verdict_table
+from bench.papers.claims import verdicts
+from bench.papers.plots import write_figures
+from bench.papers.results import ExperimentResult, PapersReport
+from bench.papers.workloads import PAPERS
 
 
 def write_documents(report: PapersReport, folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
@@ -28,17 +29,13 @@ def papers_in(report: PapersReport) -> list[str]:
     return [paper for paper in PAPERS if report.of(paper)]
 
 
-def verdict_table(report: PapersReport, paper: str) -> Table:
+def claims_table(report: PapersReport, paper: str) -> Table:
     """The verdicts on one paper, for the terminal."""
-    table = Table(title=f"{PAPERS[paper].title}: claims")
-    table.add_column("claim")
-    table.add_column("verdict")
-    table.add_column("evidence", style="dim")
-    for verdict in verdicts(report, paper):
-        style = "green" if verdict.outcome == "holds" else "yellow"
-        evidence = "\n".join(_findings(verdict))
-        table.add_row(verdict.claim, f"[{style}]{verdict.outcome}[/]", evidence)
-    return table
+    rows = (
+        (verdict, verdict.outcome, "\n".join(_findings(verdict)))
+        for verdict in verdicts(report, paper)
+    )
+    return verdict_table(f"{PAPERS[paper].title}: claims", rows)
 
 
 def fragment(report: PapersReport, paper: str) -> str:

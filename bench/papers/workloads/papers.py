@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bench.workloads.ceem import ceem_experiments
-from bench.workloads.experiment import Experiment, Size
-from bench.workloads.redundant_attributes import redundant_attribute_experiments
-from bench.workloads.vector_subscriptions import (
+from bench.measuring.sizes import Size
+from bench.papers.workloads.ceem import ceem_experiments
+from bench.papers.workloads.experiment import Experiment
+from bench.papers.workloads.redundant_attributes import redundant_attribute_experiments
+from bench.papers.workloads.vector_subscriptions import (
     ChangeExperiment,
     vector_subscription_experiments,
 )

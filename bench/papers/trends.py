@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bench.results import Series
+from bench.papers.results import Series
 
 
 def slope(series: Series) -> float:
