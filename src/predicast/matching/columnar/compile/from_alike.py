@@ -31,7 +31,7 @@ from predicast.matching.columnar.compile.from_clauses import coded
 from predicast.model import Absent, Kind, Operator
 from predicast.model.domain import after_prefix
 from predicast.model.operand_columns import OperandColumns
-from predicast.model.operators import FROM, UP_TO
+from predicast.model.operators import BOUNDS
 from predicast.model.outline import KINDS, Slot
 
 _WHOLE_KINDS: Final = frozenset({Kind.TIMESTAMP, Kind.BOOLEAN})
@@ -149,7 +149,7 @@ def _valued(attribute: str, group: list[tuple[Slot, Sequence[Array]]], is_odd: A
     if len(kinds) != 1 or Operator.ABSENT in operators:
         raise _OddError
     (kind,) = kinds
-    if kind in {Kind.NUMBER, Kind.TIMESTAMP, Kind.BOOLEAN} and operators <= FROM | UP_TO:
+    if kind in {Kind.NUMBER, Kind.TIMESTAMP, Kind.BOOLEAN} and operators <= BOUNDS.keys():
         assert kind is not None
         return _ranged(AxisName(attribute, SCALES[kind]), kind, group, is_odd)
     if len(group) > 1:
@@ -173,8 +173,8 @@ def _ranged(
     unbounded = Ends(zeros.astype(np.int64), zeros, zeros.astype(np.int8), zeros.astype(bool))
     lower, upper = unbounded, unbounded
     for slot, columns in group:
-        for is_lower, column, is_open in _bounds(slot.operator, columns):
-            end = _end(column, kind, is_lower=is_lower, is_open=is_open, is_odd=is_odd)
+        for is_lower, which, is_open in BOUNDS[slot.operator]:
+            end = _end(columns[which], kind, is_lower=is_lower, is_open=is_open, is_odd=is_odd)
             if is_lower:
                 lower = _outermost(lower, end, 1)
             else:
@@ -183,14 +183,6 @@ def _ranged(
     is_odd |= both & ~lie_before(lower, upper)  # they contradict each other
     is_point = len(group) == 1 and group[0][0].operator is Operator.EQ
     return _Ranged(name, lower, upper, is_point)
-
-
-def _bounds(operator: Operator, columns: Sequence[Array]) -> Iterator[tuple[bool, Array, bool]]:
-    """The bounds that a constraint sets: whether a lower one, its values, whether it is open."""
-    if operator in FROM:
-        yield True, columns[0], operator is Operator.GT
-    if operator in UP_TO:
-        yield False, columns[-1], operator is Operator.LT
 
 
 def _end(values: Array, kind: Kind, *, is_lower: bool, is_open: bool, is_odd: Array) -> Ends:
