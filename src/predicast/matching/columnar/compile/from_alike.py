@@ -331,15 +331,15 @@ def _table(keys: Array, columns: list[Column]) -> CodedTests:
             where = where + np.arange(len(column.lo))
         lo[where], hi[where] = column.lo, column.hi
     return CodedTests(
-        keys.astype(np.int32),
-        [column.axis for column in columns],
-        clause.astype(np.int32),
-        axis.astype(np.int32),
-        np.append(starts[clause, axis], first[-1]),
-        lo,
-        hi,
-        np.array([column.is_point for column in columns], bool)[axis],
-        [],
-        np.zeros(0, np.int32),
-        np.zeros(0, np.int32),
+        keys=keys.astype(np.int32),
+        axes=[column.axis for column in columns],
+        clause=clause.astype(np.int32),
+        axis=axis.astype(np.int32),
+        span_first=np.append(starts[clause, axis], first[-1]),
+        lo=lo,
+        hi=hi,
+        is_point=np.array([column.is_point for column in columns], bool)[axis],
+        others=[],
+        other_clause=np.zeros(0, np.int32),
+        other=np.zeros(0, np.int32),
     )

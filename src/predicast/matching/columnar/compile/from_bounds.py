@@ -340,15 +340,15 @@ def _table(
     place = np.lexsort((axis, clause))
     place = place[kept[clause[place]]]
     return CodedTests(
-        np.array(keys, np.int32)[kept],
-        [axes[each] for each in order],
-        number[clause[place]].astype(np.int32),
-        axis[place],
-        np.arange(len(place) + 1),
-        np.concatenate([each.lo for each in tests])[place].astype(np.int32),
-        np.concatenate([each.hi for each in tests])[place].astype(np.int32),
-        np.concatenate([each.is_point for each in tests])[place],
-        [],
-        np.zeros(0, np.int32),
-        np.zeros(0, np.int32),
+        keys=np.array(keys, np.int32)[kept],
+        axes=[axes[each] for each in order],
+        clause=number[clause[place]].astype(np.int32),
+        axis=axis[place],
+        span_first=np.arange(len(place) + 1),
+        lo=np.concatenate([each.lo for each in tests])[place].astype(np.int32),
+        hi=np.concatenate([each.hi for each in tests])[place].astype(np.int32),
+        is_point=np.concatenate([each.is_point for each in tests])[place],
+        others=[],
+        other_clause=np.zeros(0, np.int32),
+        other=np.zeros(0, np.int32),
     )
