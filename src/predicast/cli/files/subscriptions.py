@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from predicast import Engine, Subscribe
 from predicast.cli.files.csv_text import csv_text, guess_hint
 from predicast.cli.files.json_lines import json_object, line_groups
-from predicast.cli.files.source import Form, Reading, Source
+from predicast.cli.files.source import Form, OpenFile, Source
 from predicast.errors import InputFileError, PredicastError, suggest
 from predicast.language import Readable, subscription_from_document, to_subscription
 from predicast.language.reading import stated_by
@@ -140,8 +140,8 @@ def records(
     lines: dict[str, int] = {}
     # Parquet is read from its end, which a pipe does not let one do.
     seekable = source.kept() if source.form is Form.PARQUET else nullcontext(source)
-    with seekable as file, file.opened() as reading:
-        for row in _ROWS[source.form](source, reading, fields):
+    with seekable as file, file.opened() as opened:
+        for row in _ROWS[source.form](source, opened, fields):
             record = _record(source, row, fields)
             before = lines.setdefault(record.id, record.line)
             if before != record.line:
@@ -151,7 +151,7 @@ def records(
                 )
             yield record
             if len(lines) % 1_024 == 0:
-                report(reading.position())
+                report(opened.position())
 
 
 def _record(source: Source, row: _Row, fields: Fields) -> Record:
@@ -197,15 +197,15 @@ def _name(value: Any) -> str | None:
 # The three forms.
 
 
-def _json_rows(source: Source, reading: Reading, _fields: Fields) -> Iterator[_Row]:
-    for group in line_groups(source, reading):
+def _json_rows(source: Source, opened: OpenFile, _fields: Fields) -> Iterator[_Row]:
+    for group in line_groups(source, opened):
         for line in group:
             yield _Row(line.number, json_object(source, line))
 
 
-def _csv_rows(source: Source, reading: Reading, fields: Fields) -> Iterator[_Row]:
+def _csv_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_Row]:
     start = 1
-    with csv_text(source, reading, strict=True) as file:
+    with csv_text(source, opened, strict=True) as file:
         rows = file.rows
         try:
             header = next(filter(None, rows), [])
@@ -234,12 +234,12 @@ def _check_utf8(source: Source, row: list[str], line: int) -> None:
         raise source.refuse("not UTF-8", line) from None
 
 
-def _parquet_rows(source: Source, reading: Reading, fields: Fields) -> Iterator[_Row]:
+def _parquet_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_Row]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(reading.stream)
+        file = pq.ParquetFile(opened.stream)
         names = file.schema_arrow.names
         _check_columns(source, names, fields)
         wanted = [name for name in fields if name in names]
@@ -268,7 +268,7 @@ def _check_columns(source: Source, names: list[str], fields: Fields) -> None:
             raise source.refuse(f"two columns are named {name!r}")
 
 
-_ROWS: Final[dict[Form, Callable[[Source, Reading, Fields], Iterator[_Row]]]] = {
+_ROWS: Final[dict[Form, Callable[[Source, OpenFile, Fields], Iterator[_Row]]]] = {
     Form.JSON_LINES: _json_rows,
     Form.CSV: _csv_rows,
     Form.TSV: _csv_rows,

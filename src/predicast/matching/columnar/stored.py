@@ -126,11 +126,11 @@ def restored(structure: Stored, absent: Absent, bound: int) -> tuple[list[Segmen
         document = msgspec.json.decode(structure.document, type=_Document)
     except msgspec.DecodeError as error:
         raise _damaged(f"cannot be read: {error}") from error
-    reading = _Reading(structure, absent, bound)
-    return [reading.segment(each) for each in document.segments], document.subscriptions
+    restoring = _Restoring(structure, absent, bound)
+    return [restoring.segment(each) for each in document.segments], document.subscriptions
 
 
-class _Reading:
+class _Restoring:
     """Makes segments of what was stored."""
 
     def __init__(self, structure: Stored, absent: Absent, bound: int) -> None:
