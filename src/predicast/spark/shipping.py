@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from predicast.errors import UnsupportedColumnError
-from predicast.spark.schemas import Leaf, Schema
+from predicast.spark.schemas import LeafField, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,7 +54,7 @@ class Shipment(NamedTuple):
 
 
 def ship(
-    events: DataFrame, schema: Schema, kept: Sequence[int], leaves: Mapping[str, Leaf]
+    events: DataFrame, schema: Schema, kept: Sequence[int], leaves: Mapping[str, LeafField]
 ) -> Shipment:
     """Choose what to send of the events."""
     from pyspark.sql.functions import col, lit

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from predicast.errors import UnsupportedByMatcherError
 from predicast.language import to_subscription
-from predicast.matching.matching_tree.nodes import InnerNode, Leaf, Node, label_of
+from predicast.matching.matching_tree.nodes import InnerNode, Node, TreeLeaf, label_of
 from predicast.matching.matching_tree.tree import MatchingTree
 from predicast.model import Absent, Constraint, Event, Interval, Operator, Subscription
 from predicast.testing.strategies import subscriptions
@@ -187,7 +187,7 @@ def check(held: MatchingTree) -> None:
     count = 0
     for _, node in every_edge(held._root.dont_care):
         count += 1
-        if isinstance(node, Leaf):
+        if isinstance(node, TreeLeaf):
             assert node.keys == sorted(node.keys)
             assert node.keys
             continue
