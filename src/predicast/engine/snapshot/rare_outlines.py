@@ -36,7 +36,7 @@ from predicast.engine.snapshot.operands import (
     write_slot,
 )
 from predicast.engine.snapshot.texts import (
-    Texts,
+    TextsEntry,
     check_codes,
     distinct,
     narrow,
@@ -62,8 +62,8 @@ class Table(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     constraints: int
     slots: int
     operands: int
-    strings: Texts
-    objects: Texts
+    strings: TextsEntry
+    objects: TextsEntry
 
 
 def write_mixed(pairs: Iterable[tuple[int, Stated]], out: ArraysOut) -> Table:
