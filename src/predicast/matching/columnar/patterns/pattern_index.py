@@ -90,7 +90,7 @@ class Plans(NamedTuple):
     at_end: Array
 
 
-class Texts(NamedTuple):
+class Words(NamedTuple):
     """Words as bytes, one after the other, and zeros for windows that reach beyond the last."""
 
     text: Array
@@ -105,8 +105,8 @@ class Found(NamedTuple):
     sure: Array
 
 
-class Shape(NamedTuple):
-    """What a pattern is to the index; if exact, no pieces at all hold of anything.
+class Need(NamedTuple):
+    """What a word needs for a pattern to hold; if exact, no pieces at all hold of anything.
 
     A word for which it holds has, of each choice, at least one of the literals.
     """
@@ -152,23 +152,23 @@ class PatternIndex:
 
     def _compile(self, tests: Sequence[Constraint]) -> None:
         uses: list[Use] = []
-        plans: list[Shape] = []
-        shapes = [_shape(test) for test in tests]
-        preference = _preference(shapes)
-        for number, shape in enumerate(shapes):
-            if shape.exact and not shape.pieces:
+        plans: list[Need] = []
+        needs = [_need(test) for test in tests]
+        preference = _preference(needs)
+        for number, need in enumerate(needs):
+            if need.exact and not need.pieces:
                 self._always.append(number)
                 continue
-            plan = _plan_of(shape, len(plans))
+            plan = _plan_of(need, len(plans))
             if plan >= 0:
-                plans.append(shape)
+                plans.append(need)
             elif plan == ASK:
                 self._asked[number] = tests[number].holds
-            if not shape.choices:
+            if not need.choices:
                 self._unfiltered.append(number)
                 continue
-            several = len(shape.choices) > 1
-            choice = min(shape.choices, key=preference) if several else shape.choices[0]
+            several = len(need.choices) > 1
+            choice = min(need.choices, key=preference) if several else need.choices[0]
             uses += [Use(literal, number, plan) for literal in choice]
         self._literals = _literals(uses)
         self._plans = _plans(plans)
@@ -198,7 +198,7 @@ class PatternIndex:
 
     def _literal_hits(self, words: Sequence[str]) -> Iterator[Pairs]:
         literals = self._literals
-        texts = _texts([word.encode() for word in words])
+        texts = _words([word.encode() for word in words])
         seen = np.full(len(literals.parent), -1, np.int64)
         room = max(_LEAST_ROOM, 2 * len(literals.use_test))
         found = Found(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.bool_))
@@ -234,34 +234,34 @@ class PatternIndex:
         return sum(array.nbytes for array in arrays) + asked + self._sets.nbytes()
 
 
-def _shape(constraint: Constraint) -> Shape:
+def _need(constraint: Constraint) -> Need:
     if constraint.operator is Operator.LIKE:
         assert isinstance(constraint.operand, LikePattern)
-        return _like_shape(list(constraint.operand.parts()))
+        return _like_need(list(constraint.operand.parts()))
     if constraint.operator is Operator.MATCHES:
         choices = [
             tuple(literal.encode() for literal in choice)
             for choice in required_literals(str(constraint.operand))
         ]
-        return Shape(_cut(choices), (), at_start=False, at_end=False, exact=False)
+        return Need(_cut(choices), (), at_start=False, at_end=False, exact=False)
     needle = str(constraint.operand).encode()
     if constraint.operator is Operator.CONTAINS and 0 < len(needle) <= LONGEST:
         # The same as below without the detours: there may be hundreds of thousands.
-        return Shape([(needle,)], (needle,), False, False, True)
+        return Need([(needle,)], (needle,), False, False, True)
     pieces = (needle,) if needle else ()
     at_start = constraint.operator is Operator.PREFIX
     at_end = constraint.operator is Operator.SUFFIX
     assert at_start or at_end or constraint.operator is Operator.CONTAINS, constraint
-    return Shape(_cut([pieces] if needle else []), pieces, at_start, at_end, exact=True)
+    return Need(_cut([pieces] if needle else []), pieces, at_start, at_end, exact=True)
 
 
-def _like_shape(parts: Sequence[str | object]) -> Shape:
+def _like_need(parts: Sequence[str | object]) -> Need:
     pieces = tuple(part.encode() for part in parts if isinstance(part, str))
     # "" is LIKE nothing but itself: it has no piece to say so, and is asked.
     exact = bool(parts) and ANY_ONE not in parts
     at_start = exact and parts[0] is not ANY_RUN
     at_end = exact and parts[-1] is not ANY_RUN
-    return Shape(_cut([(piece,) for piece in pieces]), pieces, at_start, at_end, exact)
+    return Need(_cut([(piece,) for piece in pieces]), pieces, at_start, at_end, exact)
 
 
 def _cut(choices: list[Choice]) -> list[Choice]:
@@ -278,18 +278,18 @@ def _cut(choices: list[Choice]) -> list[Choice]:
     return cut
 
 
-def _plan_of(shape: Shape, next_plan: int) -> int:
+def _plan_of(need: Need, next_plan: int) -> int:
     """How a test is decided when its literal occurs."""
-    if not shape.exact or max(map(len, shape.pieces)) > LONGEST:
+    if not need.exact or max(map(len, need.pieces)) > LONGEST:
         return ASK
-    if len(shape.pieces) == 1 and not shape.at_start and not shape.at_end:
+    if len(need.pieces) == 1 and not need.at_start and not need.at_end:
         return SURE
     return next_plan
 
 
-def _preference(shapes: Sequence[Shape]) -> Callable[[Choice], tuple[bool, int, int]]:
+def _preference(needs: Sequence[Need]) -> Callable[[Choice], tuple[bool, int, int]]:
     """How choices rank, the best lowest: one that few patterns have, then a long one."""
-    of_several = (shape.choices for shape in shapes if len(shape.choices) > 1)
+    of_several = (need.choices for need in needs if len(need.choices) > 1)
     common = Counter(literal for choices in of_several for choice in choices for literal in choice)
 
     def rank(choice: Choice) -> tuple[bool, int, int]:
@@ -352,19 +352,19 @@ def _uses_by_literal(uses: Sequence[Use], place: dict[bytes, int]) -> tuple[Arra
     return _ends(np.bincount(of_use, minlength=len(place))), tests, plans
 
 
-def _plans(shapes: Sequence[Shape]) -> Plans:
-    text, piece_first = _joined([piece for shape in shapes for piece in shape.pieces])
+def _plans(needs: Sequence[Need]) -> Plans:
+    text, piece_first = _joined([piece for need in needs for piece in need.pieces])
     return Plans(
         text,
         piece_first,
-        _ends(np.array([len(shape.pieces) for shape in shapes], np.int64)),
-        np.array([shape.at_start for shape in shapes], np.bool_),
-        np.array([shape.at_end for shape in shapes], np.bool_),
+        _ends(np.array([len(need.pieces) for need in needs], np.int64)),
+        np.array([need.at_start for need in needs], np.bool_),
+        np.array([need.at_end for need in needs], np.bool_),
     )
 
 
-def _texts(words: Sequence[bytes]) -> Texts:
-    return Texts(*_joined(words))
+def _words(words: Sequence[bytes]) -> Words:
+    return Words(*_joined(words))
 
 
 def _joined(pieces: Sequence[bytes]) -> tuple[Array, Array]:
