@@ -63,7 +63,7 @@ class Node:
         "subscribers",
         "subscription",
         "successors",
-    )  # fmt: skip
+    )
 
     def __init__(self, new: Filter, sketch: Sketch, subscription: Subscription) -> None:
         self.filter = new

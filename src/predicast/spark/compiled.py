@@ -175,7 +175,7 @@ def _described(image: EngineImage, engine: Engine) -> CompiledSubscriptions:
     )
 
 
-class _Row(NamedTuple):
+class _TableRow(NamedTuple):
     id: Any
     expression: Any
     owner: Any = None
@@ -183,17 +183,19 @@ class _Row(NamedTuple):
 
 def _rows(
     subscriptions: Subscriptions, id: str, expression: str, owner: str | None
-) -> tuple[list[_Row], SparkSession | None]:
+) -> tuple[list[_TableRow], SparkSession | None]:
     from pyspark.sql import DataFrame
 
     if isinstance(subscriptions, DataFrame):
         from predicast.spark.tables import collected
 
-        rows = [_Row(*row) for row in collected(subscriptions, id, expression, owner)]
+        rows = [_TableRow(*row) for row in collected(subscriptions, id, expression, owner)]
         return rows, subscriptions.sparkSession
     _refuse_owner(owner)
     if isinstance(subscriptions, Engine):
-        return [_Row(e.id, e.subscription, e.owner) for e in subscriptions.subscriptions()], None
+        return [
+            _TableRow(e.id, e.subscription, e.owner) for e in subscriptions.subscriptions()
+        ], None
     return list(_pairs(subscriptions)), None
 
 
@@ -202,11 +204,11 @@ def _refuse_owner(owner: str | None) -> None:
         raise InvalidOptionError("owner names a column of a DataFrame", option="owner")
 
 
-def _pairs(subscriptions: Any) -> Iterator[_Row]:
+def _pairs(subscriptions: Any) -> Iterator[_TableRow]:
     pairs = subscriptions.items() if isinstance(subscriptions, Mapping) else subscriptions
     try:
         for id, expression in pairs:
-            yield _Row(id, expression)
+            yield _TableRow(id, expression)
     except (TypeError, ValueError) as error:
         raise PipelineError(
             "subscriptions are a DataFrame, an Engine or (id, expression) pairs, "
@@ -214,10 +216,10 @@ def _pairs(subscriptions: Any) -> Iterator[_Row]:
         ) from error
 
 
-def _fill(engine: Engine, rows: list[_Row]) -> list[InvalidSubscription]:
+def _fill(engine: Engine, rows: list[_TableRow]) -> list[InvalidSubscription]:
     """Subscribe every valid row, in order of ids; return the others."""
     rows.sort(key=lambda row: str(row.id))
-    reading = _Rows(rows)
+    reading = _TableRows(rows)
     try:
         engine.subscribe_many(operation for _, operation in reading.valid())
     except PredicastError:  # the matcher's, of any one of them: which, and what of the others?
@@ -230,10 +232,10 @@ def _fill(engine: Engine, rows: list[_Row]) -> list[InvalidSubscription]:
     return [each for _, each in sorted(reading.invalid.items())]
 
 
-class _Rows:
+class _TableRows:
     """Rows being read, one by one: no more of them are held than are on their way."""
 
-    def __init__(self, rows: list[_Row]) -> None:
+    def __init__(self, rows: list[_TableRow]) -> None:
         self._rows = rows
         self._uses = Counter(row.id for row in rows if isinstance(row.id, str))
         self.invalid: dict[int, InvalidSubscription] = {}  # by position
@@ -256,7 +258,7 @@ class _Rows:
         id = None if row.id is None else str(row.id)
         self.invalid[position] = InvalidSubscription(id, text, error.message)
 
-    def _check(self, row: _Row) -> None:
+    def _check(self, row: _TableRow) -> None:
         check_id("id", row.id)
         uses = self._uses[row.id]
         if uses > 1:

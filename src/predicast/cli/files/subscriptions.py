@@ -45,7 +45,7 @@ class Record(NamedTuple):
     line: int
 
 
-class _Row(NamedTuple):
+class _FileRow(NamedTuple):
     line: int
     values: Mapping[str, Any]
 
@@ -154,7 +154,7 @@ def records(
                 report(opened.position())
 
 
-def _record(source: Source, row: _Row, fields: Fields) -> Record:
+def _record(source: Source, row: _FileRow, fields: Fields) -> Record:
     id = _name(row.values.get(fields.id))
     if id is None:
         given = row.values.get(fields.id)
@@ -197,13 +197,13 @@ def _name(value: Any) -> str | None:
 # The three forms.
 
 
-def _json_rows(source: Source, opened: OpenFile, _fields: Fields) -> Iterator[_Row]:
+def _json_rows(source: Source, opened: OpenFile, _fields: Fields) -> Iterator[_FileRow]:
     for group in line_groups(source, opened):
         for line in group:
-            yield _Row(line.number, json_object(source, line))
+            yield _FileRow(line.number, json_object(source, line))
 
 
-def _csv_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_Row]:
+def _csv_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_FileRow]:
     start = 1
     with csv_text(source, opened, strict=True) as file:
         rows = file.rows
@@ -221,7 +221,7 @@ def _csv_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_Row
                     )
                 if row:
                     named = zip(header, row, strict=True)
-                    yield _Row(start, {name: cell for name, cell in named if cell})
+                    yield _FileRow(start, {name: cell for name, cell in named if cell})
                 start = rows.line_num + 1
         except csv.Error as error:
             raise source.refuse(f"not CSV: {error}", start) from None
@@ -234,7 +234,7 @@ def _check_utf8(source: Source, row: list[str], line: int) -> None:
         raise source.refuse("not UTF-8", line) from None
 
 
-def _parquet_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_Row]:
+def _parquet_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_FileRow]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -247,7 +247,7 @@ def _parquet_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[
         for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted):
             for values in batch.to_pylist():
                 row += 1
-                yield _Row(row, values)
+                yield _FileRow(row, values)
     except pa.ArrowException as error:
         raise source.refuse(f"cannot be read as Parquet: {error}") from None
 
@@ -268,7 +268,7 @@ def _check_columns(source: Source, names: list[str], fields: Fields) -> None:
             raise source.refuse(f"two columns are named {name!r}")
 
 
-_ROWS: Final[dict[Form, Callable[[Source, OpenFile, Fields], Iterator[_Row]]]] = {
+_ROWS: Final[dict[Form, Callable[[Source, OpenFile, Fields], Iterator[_FileRow]]]] = {
     Form.JSON_LINES: _json_rows,
     Form.CSV: _csv_rows,
     Form.TSV: _csv_rows,
