@@ -37,7 +37,7 @@ def is_open(test: ConstraintTemplate) -> bool:
     return any(literal.parameter for literal in test.literals)
 
 
-class Layout:
+class Filling:
     """Where each operand of a text stands in the list of values, and what the tests refuse.
 
     A test is known by where its first literal starts: its negation has the same literals.
