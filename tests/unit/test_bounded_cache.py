@@ -20,7 +20,7 @@ from predicast.language import parametric, parse_where
 from predicast.language.parameters import _remembered
 from predicast.language.where import ShapeCache
 from predicast.language.where.cache import _shared, outlined_where
-from predicast.language.where.template import OUTLINES
+from predicast.language.where.shape import OUTLINES
 from predicast.matching.columnar.recent import _plan
 from predicast.matching.memory import deep_bytes
 from predicast.model.domain import domain_of

@@ -42,7 +42,7 @@ from predicast.errors import (
 from predicast.language.where.cache import MAX_TEXT, check_text
 from predicast.language.where.filling import Filling, is_open
 from predicast.language.where.position import missing
-from predicast.language.where.template import OUTLINES, ConstraintTemplate, estimate
+from predicast.language.where.shape import OUTLINES, ConstraintTemplate, estimate
 from predicast.model import Kind, Leaf, Not, Value
 from predicast.model.expression import Node, normalised
 from predicast.model.outline import OPERAND_TYPES, Outline, Stated, outline_of

@@ -18,7 +18,7 @@ from typing import Final
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import ModelError, ParseError, TextTooLongError
 from predicast.language.where.position import error_at
-from predicast.language.where.template import ConstraintTemplate, Literal, Shape
+from predicast.language.where.shape import ConstraintTemplate, Literal, Shape
 from predicast.model import Constraint, Subscription, Value
 from predicast.model.expression import normalised
 from predicast.model.outline import Stated, outlined

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 from predicast.errors import InvalidParameterError, ModelError, ParseError, shortened
 from predicast.language.where.cache import filled
 from predicast.language.where.position import error_at
-from predicast.language.where.template import ConstraintTemplate, Literal, estimate
+from predicast.language.where.shape import ConstraintTemplate, Literal, estimate
 from predicast.model import Kind, LikePattern, Value
 from predicast.model.constraint import canonical_like, canonical_value, check_regex, sorted_set
 from predicast.model.operators import LIKE, REGEX, SET

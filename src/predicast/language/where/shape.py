@@ -1,4 +1,4 @@
-"""Templates: expressions whose literals are still to come.
+"""Shapes: expressions whose literals are still to come.
 
 Subscriptions are many and their shapes are few: ``price < 10 AND symbol = 'IBM'`` differs from a
 million others only in its literals. So the parser makes *templates*, constraints without their
