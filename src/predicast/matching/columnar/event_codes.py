@@ -31,7 +31,7 @@ class EventCodes(NamedTuple):
     is_wide: npt.NDArray[np.bool_]  # not one value: an interval, or an absence that passes
 
 
-class _Places(NamedTuple):
+class _AxesOfAttribute(NamedTuple):
     """The axes of one attribute: all, and what a number says of them."""
 
     all: list[tuple[int, Axis]]
@@ -39,26 +39,26 @@ class _Places(NamedTuple):
     presence: list[int]
     failing: list[int]
 
-    def add(self, place: int, axis: Axis) -> None:
+    def add(self, number: int, axis: Axis) -> None:
         """One more axis."""
-        self.all.append((place, axis))
+        self.all.append((number, axis))
         if axis.name.scale is Scale.NUMBER:
             assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
-            self.numbers.append((place, axis.lower, axis.upper))
+            self.numbers.append((number, axis.lower, axis.upper))
         elif axis.name.scale is Scale.PRESENCE:
-            self.presence.append(place)
+            self.presence.append(number)
         elif not axis.name.is_flag():
-            self.failing.append(place)
+            self.failing.append(number)
 
 
 class EventCoder:
     """What events say of the axes of a segment."""
 
     def __init__(self, axes: Sequence[Axis], absent: Absent) -> None:
-        self._places: dict[str, _Places] = {}
-        for place, axis in enumerate(axes):
-            places = self._places.setdefault(axis.name.attribute, _Places([], [], [], []))
-            places.add(place, axis)
+        self._axes_of: dict[str, _AxesOfAttribute] = {}
+        for number, axis in enumerate(axes):
+            mine = self._axes_of.setdefault(axis.name.attribute, _AxesOfAttribute([], [], [], []))
+            mine.add(number, axis)
         lacking = [_lacking(axis, absent) for axis in axes]
         self._lacking = EventCodes(
             np.array([[low for low, _, _ in lacking]], np.int32),
@@ -74,22 +74,22 @@ class EventCoder:
         low, high, is_wide = self._writable
         low[:], high[:], is_wide[:] = self._blank
         for attribute, value in event.items():
-            places = self._places.get(attribute)
-            if places is None:
+            mine = self._axes_of.get(attribute)
+            if mine is None:
                 continue
             if type(value) is int or type(value) is float:
-                for place, lower, upper in places.numbers:
-                    low[place], high[place] = lower.code(value), upper.code(value)
-                    is_wide[place] = False
-                for place in places.presence:
-                    low[place] = high[place] = 1
-                for place in places.failing:
-                    low[place], high[place] = FAILS
-                    is_wide[place] = False
+                for number, lower, upper in mine.numbers:
+                    low[number], high[number] = lower.code(value), upper.code(value)
+                    is_wide[number] = False
+                for number in mine.presence:
+                    low[number] = high[number] = 1
+                for number in mine.failing:
+                    low[number], high[number] = FAILS
+                    is_wide[number] = False
                 continue
-            for place, axis in places.all:
-                low[place], high[place] = value_code(axis, value)
-                is_wide[place] = isinstance(value, Interval) and not axis.name.is_flag()
+            for number, axis in mine.all:
+                low[number], high[number] = value_code(axis, value)
+                is_wide[number] = isinstance(value, Interval) and not axis.name.is_flag()
         return self._one
 
     def of_batch(self, columns: EventBatch) -> EventCodes:
@@ -99,14 +99,14 @@ class EventCoder:
         is_wide = np.empty(shape, bool)
         low[:], high[:], is_wide[:] = self._lacking
         for attribute in columns.attributes():  # of those that some event has
-            places = self._places.get(attribute)
-            if places is None:
+            mine = self._axes_of.get(attribute)
+            if mine is None:
                 continue
             for part in columns.parts(attribute):
                 if not len(part):
                     continue
-                for place, axis in places.all:
-                    here = EventCodes(low[:, place], high[:, place], is_wide[:, place])
+                for number, axis in mine.all:
+                    here = EventCodes(low[:, number], high[:, number], is_wide[:, number])
                     _code_part(axis, part, here)
         return EventCodes(low, high, is_wide)
 

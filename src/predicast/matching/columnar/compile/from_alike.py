@@ -73,11 +73,11 @@ class _OddError(Exception):
 def coded_alike(keys: Array, alike: OperandColumns, absent: Absent) -> list[CodedTests]:
     """Tables of the clauses of all these subscriptions."""
     tables: list[CodedTests] = []
-    place = 0
+    start = 0
     for number, slots in enumerate(alike.outline.clauses):
         width = sum(len(slot.operands) for slot in slots)
-        columns = alike.columns[place : place + width]
-        place += width
+        columns = alike.columns[start : start + width]
+        start += width
         tables += _coded_clause(keys, alike, number, slots, columns, absent)
     return [table for table in tables if len(table)]
 
@@ -124,11 +124,11 @@ def _groups(
 ) -> Iterator[_Group]:
     """The tests on each attribute; rows that they do not hold for are marked odd."""
     by_attribute: dict[str, list[tuple[Slot, Sequence[Array]]]] = {}
-    place = 0
+    start = 0
     for slot in slots:
         width = len(slot.operands)
-        by_attribute.setdefault(slot.attribute, []).append((slot, columns[place : place + width]))
-        place += width
+        by_attribute.setdefault(slot.attribute, []).append((slot, columns[start : start + width]))
+        start += width
     for attribute, group in by_attribute.items():
         valued = [each for each in group if each[0].operator is not Operator.EXISTS]
         if len(valued) < len(group) and (absent == "passes" or not valued):
@@ -298,8 +298,8 @@ def _column(group: _Group, rows: Array) -> Column:
         return group._replace(lo=group.lo[rows], hi=group.hi[rows])
     sizes = np.diff(group.first)[rows]
     first = offsets(sizes)
-    place = np.repeat(group.first[:-1][rows] - first[:-1], sizes) + np.arange(first[-1])
-    return group._replace(first=first, lo=group.lo[place], hi=group.hi[place])
+    spans = np.repeat(group.first[:-1][rows] - first[:-1], sizes) + np.arange(first[-1])
+    return group._replace(first=first, lo=group.lo[spans], hi=group.hi[spans])
 
 
 def _not_discrete(attribute: str, clauses: Array) -> Column:
@@ -315,19 +315,19 @@ def _table(keys: Array, columns: list[Column]) -> CodedTests:
     n, width = len(keys), len(columns)
     every = np.arange(n)
     sizes = np.zeros((n, width), np.int64)
-    for place, column in enumerate(columns):
+    for number, column in enumerate(columns):
         clauses = every if column.clauses is None else column.clauses
-        sizes[clauses, place] = 1 if column.first is None else np.diff(column.first)
+        sizes[clauses, number] = 1 if column.first is None else np.diff(column.first)
     clause, axis = np.nonzero(sizes)
     first = offsets(sizes.ravel())
     lo, hi = np.empty(first[-1], np.int32), np.empty(first[-1], np.int32)
     starts = first[:-1].reshape(n, width)
-    for place, column in enumerate(columns):
+    for number, column in enumerate(columns):
         if column.first is None:
-            where = starts[every if column.clauses is None else column.clauses, place]
+            where = starts[every if column.clauses is None else column.clauses, number]
         else:
-            counts = sizes[:, place]
-            where = np.repeat(starts[:, place] - column.first[:-1], counts)
+            counts = sizes[:, number]
+            where = np.repeat(starts[:, number] - column.first[:-1], counts)
             where = where + np.arange(len(column.lo))
         lo[where], hi[where] = column.lo, column.hi
     return CodedTests(

@@ -162,13 +162,13 @@ class _Gathered:
     def table(self) -> tuple[CodedTests, list[tuple[int, Clause]]]:
         """The clauses as a table, and those whose bounds contradict each other."""
         names = sorted(self._attributes)
-        rank = {name: place for place, name in enumerate(names)}
-        place = np.array([rank[name] for name in self._attributes], np.int64)
+        number = {name: rank for rank, name in enumerate(names)}
+        ranks = np.array([number[name] for name in self._attributes], np.int64)
         axes: list[Axis] = []
         tests: list[_Tests] = []
-        contradictory = self._add_numbers(names, place, axes, tests)
-        self._add_texts(names, place, axes, tests)
-        self._add_truths(names, place, axes, tests)
+        contradictory = self._add_numbers(names, ranks, axes, tests)
+        self._add_texts(names, ranks, axes, tests)
+        self._add_truths(names, ranks, axes, tests)
         dropped = np.zeros(len(self._keys), bool)
         dropped[contradictory] = True
         return _table(self._keys, axes, tests, ~dropped), [
@@ -176,10 +176,10 @@ class _Gathered:
         ]
 
     def _add_numbers(
-        self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
+        self, names: list[str], ranks: Array, axes: list[Axis], tests: list[_Tests]
     ) -> Array:
         """Tests of numbers; returns the clauses whose bounds contradict each other."""
-        attribute = place[np.array(self._attribute, np.int64)] if self._attribute else _none()
+        attribute = ranks[np.array(self._attribute, np.int64)] if self._attribute else _none()
         group = np.array(self._clause, np.int64) * max(len(names), 1) + attribute
         bound = np.array(self._bound, np.int8)
         value = np.array(self._value, np.float64)  # exact, being below 2^53
@@ -233,11 +233,11 @@ class _Gathered:
         axes += [Axis(name, None, None) for name in called]
 
     def _add_texts(
-        self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
+        self, names: list[str], ranks: Array, axes: list[Axis], tests: list[_Tests]
     ) -> None:
         if not self._text:
             return
-        attribute = place[np.array(self._text_attribute, np.int64)]
+        attribute = ranks[np.array(self._text_attribute, np.int64)]
         clause = np.array(self._text_clause, np.int64)
         for name, here in places_of_each(attribute):
             words = [(self._text_bound[index], self._text[index]) for index in here.tolist()]
@@ -250,11 +250,11 @@ class _Gathered:
             axes.append(axis)
 
     def _add_truths(
-        self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
+        self, names: list[str], ranks: Array, axes: list[Axis], tests: list[_Tests]
     ) -> None:
         if not self._truth:
             return
-        attribute = place[np.array(self._truth_attribute, np.int64)]
+        attribute = ranks[np.array(self._truth_attribute, np.int64)]
         clause = np.array(self._truth_clause, np.int64)
         value = np.array(self._truth, np.int64)
         present, axis = np.unique(attribute, return_inverse=True)
@@ -331,23 +331,23 @@ def _table(
     keys: Sequence[int], axes: list[Axis], tests: Sequence[_Tests], kept: Array
 ) -> CodedTests:
     """All tests of the clauses that are kept, by clause and axis, the axes in order of name."""
-    order = sorted(range(len(axes)), key=lambda place: axes[place].name)
+    order = sorted(range(len(axes)), key=lambda axis: axes[axis].name)
     rank = np.zeros(len(axes), np.int32)
     rank[order] = np.arange(len(axes))
     clause = np.concatenate([each.clause for each in tests])
     axis = rank[np.concatenate([each.axis for each in tests]).astype(np.int64)]
     number = np.cumsum(kept) - 1
-    place = np.lexsort((axis, clause))
-    place = place[kept[clause[place]]]
+    sorted_tests = np.lexsort((axis, clause))
+    sorted_tests = sorted_tests[kept[clause[sorted_tests]]]
     return CodedTests(
         keys=np.array(keys, np.int32)[kept],
         axes=[axes[each] for each in order],
-        clause=number[clause[place]].astype(np.int32),
-        axis=axis[place],
-        span_first=np.arange(len(place) + 1),
-        lo=np.concatenate([each.lo for each in tests])[place].astype(np.int32),
-        hi=np.concatenate([each.hi for each in tests])[place].astype(np.int32),
-        is_point=np.concatenate([each.is_point for each in tests])[place],
+        clause=number[clause[sorted_tests]].astype(np.int32),
+        axis=axis[sorted_tests],
+        span_first=np.arange(len(sorted_tests) + 1),
+        lo=np.concatenate([each.lo for each in tests])[sorted_tests].astype(np.int32),
+        hi=np.concatenate([each.hi for each in tests])[sorted_tests].astype(np.int32),
+        is_point=np.concatenate([each.is_point for each in tests])[sorted_tests],
         others=[],
         other_clause=np.zeros(0, np.int32),
         other=np.zeros(0, np.int32),
