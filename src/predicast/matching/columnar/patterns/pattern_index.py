@@ -90,7 +90,7 @@ class Plans(NamedTuple):
     at_end: Array
 
 
-class Words(NamedTuple):
+class Texts(NamedTuple):
     """Words as bytes, one after the other, and zeros for windows that reach beyond the last."""
 
     text: Array
@@ -198,7 +198,7 @@ class PatternIndex:
 
     def _literal_hits(self, words: Sequence[str]) -> Iterator[Pairs]:
         literals = self._literals
-        texts = _words([word.encode() for word in words])
+        texts = _texts([word.encode() for word in words])
         seen = np.full(len(literals.parent), -1, np.int64)
         room = max(_LEAST_ROOM, 2 * len(literals.use_test))
         found = Found(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.bool_))
@@ -363,8 +363,8 @@ def _plans(needs: Sequence[Need]) -> Plans:
     )
 
 
-def _words(words: Sequence[bytes]) -> Words:
-    return Words(*_joined(words))
+def _texts(words: Sequence[bytes]) -> Texts:
+    return Texts(*_joined(words))
 
 
 def _joined(pieces: Sequence[bytes]) -> tuple[Array, Array]:
