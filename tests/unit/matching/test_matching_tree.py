@@ -14,6 +14,7 @@ from predicast.matching.matching_tree.nodes import InnerNode, Node, TreeLeaf, la
 from predicast.matching.matching_tree.tree import MatchingTree
 from predicast.model import Absent, Constraint, Event, Interval, Operator, Subscription
 from predicast.testing.strategies import subscriptions
+from tests.histories import take_step
 
 
 def tree(*expressions: str, absent: Absent = "fails", max_nodes: int = 1_000) -> MatchingTree:
@@ -207,15 +208,7 @@ def test_invariants_hold_while_subscriptions_come_and_go(
     for key, subscription in steps:
         before = nodes(held)
         try:
-            if subscription is None:
-                if key in keys:
-                    held.unsubscribe(key)
-                    keys.discard(key)
-            elif key in keys:
-                held.change(key, subscription)
-            else:
-                held.subscribe(key, subscription)
-                keys.add(key)
+            take_step(held, keys, key, subscription)
         except UnsupportedByMatcherError:
             assert nodes(held) == before
         check(held)
