@@ -45,7 +45,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from predicast.arrays import Array
+from predicast.arrays import Array, offsets
 from predicast.matching.columnar.kernels import patterns
 from predicast.matching.columnar.kernels.patterns import ASK, SURE
 from predicast.matching.columnar.patterns.regex_sets import RegexSets
@@ -141,7 +141,7 @@ class PatternIndex:
         self._patterns = len(patterns)
         self._tests = len(tests)
         self._of_test = np.argsort(of_pattern, kind="stable").astype(np.int32)
-        self._of_test_first = _ends(np.bincount(of_pattern, minlength=len(tests)))
+        self._of_test_first = offsets(np.bincount(of_pattern, minlength=len(tests)))
         self._always: list[int] = []
         self._unfiltered: list[int] = []
         self._asked: dict[int, Callable[[str], bool]] = {}
@@ -184,7 +184,7 @@ class PatternIndex:
             held_by, patterns = np.divmod(np.sort(np.concatenate(keys)), max(self._patterns, 1))
             per_word.append(np.bincount(held_by, minlength=len(batch)))
             numbers.append(patterns.astype(np.int32))
-        return _ends(np.concatenate(per_word)), np.concatenate(numbers)
+        return offsets(np.concatenate(per_word)), np.concatenate(numbers)
 
     def _batch_hits(self, words: Sequence[str]) -> Iterator[Pairs]:
         everywhere = np.arange(len(words))
@@ -223,7 +223,7 @@ class PatternIndex:
             return np.asarray(words * self._patterns + tests)
         begin = self._of_test_first[tests]
         size = self._of_test_first[tests + 1] - begin
-        ends = _ends(size)
+        ends = offsets(size)
         place = np.arange(ends[-1]) + np.repeat(begin - ends[:-1], size)
         return np.asarray(np.repeat(words, size) * self._patterns + self._of_test[place])
 
@@ -333,7 +333,7 @@ def _tables(keys: Array, width_of: Array) -> tuple[Array, Array, Array, Array, A
     sizes = [
         1 << int(2 * np.count_nonzero(width_of == width) - 1).bit_length() for width in present
     ]
-    table_first = _ends(np.array(sizes, np.int64))
+    table_first = offsets(np.array(sizes, np.int64))
     slot_keys = np.zeros(table_first[-1], np.uint64)
     slot_buckets = np.full(table_first[-1], -1, np.int32)
     for table, width in enumerate(present):
@@ -349,7 +349,7 @@ def _uses_by_literal(uses: Sequence[Use], place: dict[bytes, int]) -> tuple[Arra
     order = np.argsort(of_use, kind="stable")
     tests = np.array([use.test for use in uses], np.int32)[order]
     plans = np.array([use.plan for use in uses], np.int32)[order]
-    return _ends(np.bincount(of_use, minlength=len(place))), tests, plans
+    return offsets(np.bincount(of_use, minlength=len(place))), tests, plans
 
 
 def _plans(needs: Sequence[Need]) -> Plans:
@@ -357,7 +357,7 @@ def _plans(needs: Sequence[Need]) -> Plans:
     return Plans(
         text,
         piece_first,
-        _ends(np.array([len(need.pieces) for need in needs], np.int64)),
+        offsets(np.array([len(need.pieces) for need in needs], np.int64)),
         np.array([need.at_start for need in needs], np.bool_),
         np.array([need.at_end for need in needs], np.bool_),
     )
@@ -370,7 +370,7 @@ def _texts(words: Sequence[bytes]) -> Texts:
 def _joined(pieces: Sequence[bytes]) -> tuple[Array, Array]:
     """Byte strings one after the other and where each begins, with a window's room behind."""
     text = np.frombuffer(b"".join(pieces) + bytes(8), np.uint8)
-    return text, _ends(np.fromiter(map(len, pieces), np.int64, len(pieces)))
+    return text, offsets(np.fromiter(map(len, pieces), np.int64, len(pieces)))
 
 
 def _windows(text: Array, first: Array) -> Array:
@@ -385,14 +385,9 @@ def _shifts(widths: Iterable[int]) -> Array:
     return np.array([64 - 8 * int(width) for width in widths], np.uint64)
 
 
-def _ends(sizes: Array) -> Array:
-    """Offsets of groups of these sizes, with the end of the last."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-
-
 def _batches(words: Sequence[str]) -> Iterator[Sequence[str]]:
     """Runs of words with a bounded sum of lengths, or of one long word."""
-    lengths = _ends(np.fromiter(map(len, words), np.int64, len(words)))
+    lengths = offsets(np.fromiter(map(len, words), np.int64, len(words)))
     begin = 0
     while begin < len(words):
         end = int(np.searchsorted(lengths, lengths[begin] + _BATCH_CHARACTERS, "right")) - 1
