@@ -19,8 +19,8 @@ import msgspec
 from rich.table import Table
 
 from bench.cold_probe import KINDS
-from bench.machine import Machine, this_machine
-from bench.result_files import ResultFile
+from bench.measuring.machine import Machine, this_machine
+from bench.measuring.result_files import ResultFile
 
 GOAL_S: Final = 1.0  # that an answer may take
 

@@ -32,7 +32,7 @@ _EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Pytho
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AttributeReader:
     """How to read attributes from the columns that were sent."""
 
     sources: tuple[Source, ...]
@@ -54,7 +54,7 @@ class Matching:
     """Adds to events the list of the subscriptions that they match."""
 
     image: EngineImage
-    reading: Reading
+    reader: AttributeReader
     kept: int
     how: str
 
@@ -72,8 +72,8 @@ class Matching:
 
     def _matches(self, engine: Engine, piece: pa.RecordBatch) -> tuple[np.ndarray, pa.Array]:
         """All ids, sorted, event after event, and where those of each event begin and end."""
-        attributes = self.reading.attributes(piece)
-        table = sorted_matches(engine.match_arrow(attributes, intervals=self.reading.intervals))
+        attributes = self.reader.attributes(piece)
+        table = sorted_matches(engine.match_arrow(attributes, intervals=self.reader.intervals))
         counts = np.bincount(table.column("event").to_numpy(), minlength=piece.num_rows)
         offsets = np.concatenate(([0], np.cumsum(counts)))
         return offsets, table.column("subscription").combine_chunks().dictionary_decode()
@@ -111,7 +111,7 @@ class Explaining:
     id: str
     subscription: Subscription
     absent: Absent
-    reading: Reading
+    reader: AttributeReader
     kept: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -121,7 +121,7 @@ class Explaining:
 
     def _explained(self, piece: pa.RecordBatch) -> pa.RecordBatch:
         columns = EventBatch.from_arrow(
-            self.reading.attributes(piece), self.subscription.attributes(), self.reading.intervals
+            self.reader.attributes(piece), self.subscription.attributes(), self.reader.intervals
         )
         explanations = [
             explain(self.id, self.subscription, event, self.absent) for event in columns.events()

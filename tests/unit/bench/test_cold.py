@@ -4,7 +4,7 @@ import pytest
 
 from bench.cold import ColdReport, ColdResult, Times, cold_table
 from bench.cold_probe import KINDS, _question, probe
-from bench.machine import this_machine
+from bench.measuring.machine import this_machine
 from predicast import Engine
 
 

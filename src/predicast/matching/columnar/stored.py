@@ -85,8 +85,8 @@ def _write_segment(
     segment: Segment, epoch: int, arrays: list[tuple[Array, ...]], clauses: list[Clause]
 ) -> _Segment:
     data, directory = segment.image
-    place = 2 * SegmentArrays._fields.index("keys")
-    begin, end = directory[place : place + 2]
+    entry = 2 * SegmentArrays._fields.index("keys")
+    begin, end = directory[entry : entry + 2]
     image = len(arrays)
     keys = segment.keys_at(epoch).view(np.uint8)
     arrays += [(data[:begin], keys, data[end:]), (directory,)]
@@ -127,11 +127,11 @@ def restored(structure: Stored, absent: Absent, bound: int) -> tuple[list[Segmen
         document = msgspec.json.decode(structure.document, type=_Document)
     except msgspec.DecodeError as error:
         raise _damaged(f"cannot be read: {error}") from error
-    reading = _Reading(structure, absent, bound)
-    return [reading.segment(each) for each in document.segments], document.subscriptions
+    restoring = _Restoring(structure, absent, bound)
+    return [restoring.segment(each) for each in document.segments], document.subscriptions
 
 
-class _Reading:
+class _Restoring:
     """Makes segments of what was stored."""
 
     def __init__(self, structure: Stored, absent: Absent, bound: int) -> None:
@@ -216,14 +216,14 @@ def _check_arrays(image: Image, axes: int, others: int, bound: int) -> None:
     """Refuse numbers of things that do not exist."""
 
     def check(name: str, below: int, lowest: int = 0) -> None:
-        place = SegmentArrays._fields.index(name)
-        begin, end = image.directory[2 * place : 2 * place + 2]
-        values = image.data[begin:end].view(DTYPES[place])
+        field = SegmentArrays._fields.index(name)
+        begin, end = image.directory[2 * field : 2 * field + 2]
+        values = image.data[begin:end].view(DTYPES[field])
         if len(values) and (int(values.min()) < lowest or int(values.max()) >= below):
             raise _damaged(f"has {name} out of range")
 
-    place = 2 * SegmentArrays._fields.index("keys")
-    keys = (image.directory[place + 1] - image.directory[place]) // DTYPES.keys.itemsize
+    entry = 2 * SegmentArrays._fields.index("keys")
+    keys = (image.directory[entry + 1] - image.directory[entry]) // DTYPES.keys.itemsize
     check("keys", bound, int(np.iinfo(np.int32).min))  # deleted ones may be of any time
     check("by_key", int(keys))
     for name in ("access_axis", "column_axis", "test_axis"):

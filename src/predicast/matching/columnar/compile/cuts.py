@@ -100,9 +100,9 @@ class NumberCuts:
     ) -> tuple[NumberCuts, Codes]:
         """The distinct ones among these cuts, and the position of each given one among them."""
         if not rest.any() and ((whole > -_SHIFTABLE) & (whole < _SHIFTABLE)).all():
-            packed, place = _distinct(whole * 2 + side)
+            packed, rank = _distinct(whole * 2 + side)
             distinct = (packed >> 1, np.zeros(len(packed)), (packed & 1).astype(np.int8))
-            return cls(*distinct), place.astype(np.int32)
+            return cls(*distinct), rank.astype(np.int32)
         order = np.lexsort((side, rest, whole))
         w, r, s = whole[order], rest[order], side[order]
         is_new = np.ones(len(order), bool)
@@ -283,7 +283,7 @@ class TextCuts:
     def rank(cls, words: Sequence[str | None]) -> tuple[TextCuts, Codes]:
         """The distinct ones among these strings, and where each is; -1 where there is none."""
         distinct = sorted({word for word in words if word is not None})
-        position: dict[str | None, int] = {word: place for place, word in enumerate(distinct)}
+        position: dict[str | None, int] = {word: rank for rank, word in enumerate(distinct)}
         position[None] = -1
         return cls(distinct), np.array([position[word] for word in words], np.int32)
 
@@ -294,7 +294,7 @@ class TextCuts:
 
     def take(self, which: npt.NDArray[np.int64]) -> TextCuts:
         """Some of the cuts."""
-        return TextCuts([self.words[place] for place in which.tolist()])
+        return TextCuts([self.words[position] for position in which.tolist()])
 
     def nbytes(self) -> int:
         """The memory of the strings, a Python object each unless they lie in a file."""

@@ -131,8 +131,8 @@ class _Families:
         zones = np.zeros(len(sizes) * axes * 4, np.uint32)
         fill_blocks(columns, order, ends, slot, codes, zones)
         keys = np.full(int(slot[-1]), -1, np.int32)
-        place = np.arange(len(order)) + np.repeat(slot[:-1] - (ends - sizes), sizes)
-        keys[place] = self._table.keys[members.clauses[order]]
+        slots = np.arange(len(order)) + np.repeat(slot[:-1] - (ends - sizes), sizes)
+        keys[slots] = self._table.keys[members.clauses[order]]
         self._blocks.append(blocks)
         self._slots.append(np.diff(slot))
         self._width.append(codes.itemsize)
@@ -171,8 +171,8 @@ class _Families:
 def _mixed(codes: Array, radix: Array) -> Array:
     """One integer for the codes on all access axes."""
     mixed = np.zeros(len(codes), np.int64)
-    for place, base in enumerate(radix):
-        mixed = mixed * base + codes[:, place]
+    for column, base in enumerate(radix):
+        mixed = mixed * base + codes[:, column]
     return mixed
 
 
@@ -270,9 +270,9 @@ def _access(lo: Array, is_point: Array, layout: Layout) -> list[int]:
 def _rows_reached(members: Members, axes: Sequence[Axis]) -> float:
     """How many of the clauses an event would test if they were rows, each by its best test."""
     best = float(len(members.clauses))
-    for place, axis in enumerate(members.axes.tolist()):
-        lo, hi = members.lo[:, place], members.hi[:, place]
-        if members.is_point[place]:
+    for column, axis in enumerate(members.axes.tolist()):
+        lo, hi = members.lo[:, column], members.hi[:, column]
+        if members.is_point[column]:
             best = min(best, _met(_counts(lo)))
         lower, upper = axes[axis].lower_cuts() + 1, axes[axis].upper_cuts() + 1
         best = min(best, float(np.minimum((lower - lo) / lower, (hi + 1) / upper).sum()))
