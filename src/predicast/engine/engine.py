@@ -19,8 +19,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace as replaced
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
+from predicast.engine.asking import checked_event, checked_events, checked_limit
 from predicast.engine.changes import Changes
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, explain
@@ -28,7 +29,6 @@ from predicast.engine.operations import Change, Operation, Report, Subscribe, Un
 from predicast.errors import (
     EngineError,
     InvalidOptionError,
-    ModelError,
     SnapshotError,
     WindowTooLargeError,
 )
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from predicast.engine.store import StoreView, SubscriptionStore
 
 T = TypeVar("T")
-
-_MOST_MATCHES: Final = 1 << 31  # of one event: there are no more keys
 
 
 class Engine:
@@ -307,7 +305,7 @@ class Engine:
 
     def match(self, event: Event | Mapping[str, Any]) -> list[str]:
         """The ids of the subscriptions that the event matches, sorted."""
-        checked = event if type(event) is Event else _checked_event(event)
+        checked = event if type(event) is Event else checked_event(event)
         if self._has_lasting_views and self._store.is_settled():
             view = self._store.view
             return sorted(view.ids.names(view.matcher.match(checked)))
@@ -315,7 +313,7 @@ class Engine:
 
     def match_batch(self, events: Iterable[Event | Mapping[str, Any]]) -> list[list[str]]:
         """One sorted list of ids per event."""
-        checked = _checked_events(events)
+        checked = checked_events(events)
 
         def question(view: StoreView) -> list[list[str]]:
             matched = view.matcher.match_batch(checked)
@@ -344,7 +342,7 @@ class Engine:
         from predicast.matching.batches.event_batch import EventBatch
         from predicast.matching.matches import matches_table
 
-        most = _checked_limit(limit)
+        most = checked_limit(limit)
         table = as_table(batch)  # a stream may take its time
 
         def question(view: StoreView) -> pa.Table:
@@ -370,7 +368,7 @@ class Engine:
         from predicast.arrow import as_table
         from predicast.matching.batches.event_batch import EventBatch
 
-        most = _checked_limit(limit)
+        most = checked_limit(limit)
         table = as_table(batch)
 
         def question(view: StoreView) -> np.ndarray:
@@ -392,7 +390,7 @@ class Engine:
 
     def explain(self, id: str, event: Event | Mapping[str, Any]) -> Explanation:
         """Why the subscription matches the event, or why not."""
-        checked = _checked_event(event)
+        checked = checked_event(event)
         return explain(id, self.get(id).subscription, checked, self._absent)
 
     # Keeping it.
@@ -474,29 +472,3 @@ class Engine:
                 error.path, error.message = path, error.message.replace("the snapshot", path, 1)
             raise
         return engine
-
-
-def _checked_event(event: Event | Mapping[str, Any]) -> Event:
-    return event if isinstance(event, Event) else Event(event)
-
-
-def _checked_events(events: Iterable[Event | Mapping[str, Any]]) -> list[Event]:
-    """Events of the model; an error says which one is none."""
-    checked = []
-    for position, event in enumerate(events):
-        try:
-            checked.append(_checked_event(event))
-        except ModelError as error:
-            error.event, error.message = position, f"event {position}: {error.message}"
-            raise
-    return checked
-
-
-def _checked_limit(limit: object) -> int | None:
-    if limit is None:
-        return None
-    if type(limit) is not int or limit < 1:
-        raise InvalidOptionError(
-            f"limit is a positive integer, or None for all matches, not {limit!r}", option="limit"
-        )
-    return None if limit > _MOST_MATCHES else limit

@@ -46,7 +46,7 @@ from predicast.matching.columnar.reserved import LACKING, OTHER, VALUE
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event, Kind, Operator, Subscription
 from predicast.model.operand_columns import OperandColumns
-from predicast.model.operators import FROM, UP_TO
+from predicast.model.operators import BOUNDS
 from predicast.model.outline import KINDS, Outline, Stated
 from predicast.model.values import kind_of, microseconds
 
@@ -455,15 +455,14 @@ def _bounds(outline: Outline) -> list[dict[tuple[str, Kind], _Ends]] | None:
         for attribute, operator, operands in slots:
             kinds = {KINDS.get(type_) for type_ in operands}
             kind = kinds.pop() if len(kinds) == 1 else None
-            if kind is None or operator not in FROM | UP_TO:
+            if kind is None or operator not in BOUNDS:
                 return None
             if kind not in _BY_ORDER and operator is not Operator.EQ:
                 return None
             lows, highs = bounds.get((attribute, kind), ((), ()))
-            if operator in FROM:
-                lows = (*lows, (place, operator is Operator.GT))
-            if operator in UP_TO:
-                highs = (*highs, (place + len(operands) - 1, operator is Operator.LT))
+            for is_lower, operand, is_open in BOUNDS[operator]:
+                end = (place + operand % len(operands), is_open)
+                lows, highs = ((*lows, end), highs) if is_lower else (lows, (*highs, end))
             bounds[attribute, kind] = lows, highs
             place += len(operands)
         clauses.append(bounds)

@@ -204,17 +204,17 @@ class Segment:
         n, width = lo.shape
         nothing = np.zeros(0, np.int32)
         return CodedTests(
-            keys[live],
-            self.axes,
-            np.repeat(np.arange(n, dtype=np.int32), width),
-            np.tile(axes[order].astype(np.int32), n),
-            np.arange(n * width + 1),
-            lo.ravel(),
-            hi.ravel(),
-            np.tile(points[order], n),
-            self.others,
-            nothing,
-            nothing,
+            keys=keys[live],
+            axes=self.axes,
+            clause=np.repeat(np.arange(n, dtype=np.int32), width),
+            axis=np.tile(axes[order].astype(np.int32), n),
+            span_first=np.arange(n * width + 1),
+            lo=lo.ravel(),
+            hi=hi.ravel(),
+            is_point=np.tile(points[order], n),
+            others=self.others,
+            other_clause=nothing,
+            other=nothing,
         )
 
     def _family_codes(self, family: int, access: int, axes: int) -> tuple[Array, Array, Array]:
@@ -238,15 +238,15 @@ class Segment:
         keys = a.keys[a.block_slot[-1] :].copy()
         row = np.arange(len(keys), dtype=np.int32)
         return CodedTests(
-            keys,
-            self.axes,
-            np.repeat(row, np.diff(a.row_test_first)),
-            a.test_axis,
-            a.test_span_first,
-            a.span_lo,
-            a.span_hi,
-            a.test_is_point > 0,
-            self.others,
-            np.repeat(row, np.diff(a.row_other_first)),
-            a.row_other,
+            keys=keys,
+            axes=self.axes,
+            clause=np.repeat(row, np.diff(a.row_test_first)),
+            axis=a.test_axis,
+            span_first=a.test_span_first,
+            lo=a.span_lo,
+            hi=a.span_hi,
+            is_point=a.test_is_point > 0,
+            others=self.others,
+            other_clause=np.repeat(row, np.diff(a.row_other_first)),
+            other=a.row_other,
         )

@@ -38,7 +38,7 @@ class Other(NamedTuple):
     inverted: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CodedTests:
     """The tests of clauses; arrays as drawn above."""
 
