@@ -242,6 +242,28 @@ def parameters(
 
 
 @app.command()
+def calls(
+    *,
+    subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,
+    number: Annotated[int, typer.Option(min=1, help="Calls of each kind.")] = 5_000,
+    rounds: Annotated[int, typer.Option(min=1, help="Seconds of one thread, and of two.")] = 5,
+    seed: int = 0,
+    out: Out = Path("out/bench"),
+) -> None:
+    """What single calls take, and what a second thread adds."""
+    from bench.calls import calls_table, measure_calls, turns
+
+    with progress_bar("preparing", total=turns(rounds)) as bar:
+        report = measure_calls(
+            subscriptions=subscriptions, calls=number, rounds=rounds, seed=seed, progress=bar.step
+        )
+    path = out / "calls.json"
+    report.write(path)
+    _show([calls_table(report)])
+    _tell([path])
+
+
+@app.command()
 def cold(*, out: Out = Path("out/bench")) -> None:
     """What the first answers of a fresh process take, with and without compiled kernels."""
     from bench.cold import cold_table, measure_cold
