@@ -113,7 +113,7 @@ bench: $(installed) ## Run a benchmark: make bench BENCH=language
 
 .PHONY: differential
 differential: $(installed) ## Compare the production matcher with brute force, at length
-	$(BIN)/python -m bench differential
+	$(BIN)/python -m tests.differential
 
 .PHONY: lock
 lock: $(BIN)/uv ## Pin the newest versions that pyproject.toml allows

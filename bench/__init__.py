@@ -1,6 +1,5 @@
 """Benchmarks: the language's speed, the papers' experiments run again, the matchers side by side.
 
 ``python -m bench language``, ``papers`` and ``matchers`` print and plot what they measure; none of
-it is a test of speed, and none of it ships in the wheel. ``differential`` measures nothing: it is
-the long comparison of the production matcher with brute force.
+it is a test of speed, and none of it ships in the wheel. ``measuring`` is what they all share.
 """

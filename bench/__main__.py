@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 from rich.console import Console
+from rich.table import Table
 
-from bench.workloads import Size
+from bench.measuring.progress import progress_bar
+from bench.measuring.result_files import write_both
+from bench.measuring.sizes import Size
 
 if TYPE_CHECKING:
-    from bench.results import PapersReport
+    from bench.papers.results import PapersReport
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 
@@ -23,8 +28,12 @@ Docs = Annotated[
 
 
 @app.callback()
-def main() -> None:
+def main(context: typer.Context) -> None:
     """Benchmarks of Predicast."""
+    if context.invoked_subcommand != "cold":
+        from predicast import Engine
+
+        Engine().warm_up()  # the time until kernels are compiled is a benchmark of its own
 
 
 @app.command()
@@ -39,21 +48,18 @@ def language(
 ) -> None:
     """How many subscriptions a second are parsed, by shapes seen before and by fresh ones."""
     from bench.language import SHAPES, language_table, measure_language
-    from bench.progress import progress_bar
 
     with progress_bar("parsing", total=repeats * len(SHAPES)) as bar:
         report = measure_language(
             texts=texts, fresh_texts=fresh_texts, repeats=repeats, seed=seed, advance=bar.advance
         )
-    encoded = msgspec.json.format(msgspec.json.encode(report))
     path = out / "language.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(encoded + b"\n")
+    report.write(path)
     if as_json:
-        print(encoded.decode())
+        print(path.read_text(encoding="utf-8"), end="")
     else:
-        Console().print(language_table(report))
-        print(f"written to {path}")
+        _show([language_table(report)])
+        _tell([path])
 
 
 @app.command()
@@ -75,17 +81,12 @@ def papers(
     docs: Docs = None,
 ) -> None:
     """Run the papers' experiments again: results, figures, and a verdict on every claim."""
-    from dataclasses import replace
-
-    from bench.progress import progress_bar
-    from bench.runner import EFFORT, known_paper_matchers, run, turns
-    from bench.workloads import PAPERS
+    from bench.papers.runner import EFFORT, known_paper_matchers, run, turns
+    from bench.papers.workloads import PAPERS
     from predicast.errors import UnknownMatcherError
     from predicast.matching import make_matcher
 
-    chosen = list(dict.fromkeys(names or PAPERS))
-    for unknown in set(chosen) - set(PAPERS):
-        raise typer.BadParameter(f"there is no paper {unknown!r}; known: {', '.join(PAPERS)}")
+    chosen = _chosen("paper", names, PAPERS)
     contestants = [name.strip() for name in matchers.split(",") if name.strip()]
     try:
         for name in contestants:
@@ -105,7 +106,7 @@ def papers(
         )
     path = out / f"papers-{preset}.json"
     measured.write(path)
-    print(f"written to {path}")
+    _tell([path])
     _document(measured, out, docs)
 
 
@@ -117,7 +118,7 @@ def report(
     docs: Docs = None,
 ) -> None:
     """Draw the figures and judge the claims again, from results measured before."""
-    from bench.results import PapersReport
+    from bench.papers.results import PapersReport
 
     _document(PapersReport.read(results), out, docs)
 
@@ -146,19 +147,13 @@ def matchers(
     docs: Docs = None,
 ) -> None:
     """The production matcher and its rivals side by side; verdicts on its goals."""
-    from dataclasses import replace
-
     from bench.matchers.catalogue import WORKLOADS
-    from bench.matchers.report import measured_table, others_table, verdict_table, write_documents
+    from bench.matchers.report import goals_table, measured_table, others_table, write_documents
     from bench.matchers.results import MatchersReport
     from bench.matchers.run import run, steps
     from bench.matchers.runner import EFFORT
-    from bench.progress import progress_bar
 
-    chosen = list(dict.fromkeys(names or WORKLOADS))
-    for unknown in set(chosen) - set(WORKLOADS):
-        known = ", ".join(WORKLOADS)
-        raise typer.BadParameter(f"there is no workload {unknown!r}; known: {known}")
+    chosen = _chosen("workload", names, WORKLOADS)
     path = out / "matchers.json"
     if again:
         measured = MatchersReport.read(path)
@@ -180,15 +175,10 @@ def matchers(
                 progress=bar.step,
                 keep=lambda report: report.write(path),
             )
-        print(f"written to {path}")
-    written = write_documents(measured, out, suffixes=["svg", "png"])
-    if docs is not None:
-        written += write_documents(measured, docs / "measured", suffixes=["svg"])
-    for table in (measured_table(measured), others_table(measured), verdict_table(measured)):
-        if table is not None:
-            Console().print(table)
-    for each in written:
-        print(f"written to {each}")
+        _tell([path])
+    tables = [measured_table(measured), others_table(measured), goals_table(measured)]
+    _show([each for each in tables if each is not None])
+    _tell(write_both(partial(write_documents, measured), out, docs))
     for wrong in measured.wrong():
         print(f"WRONG: {wrong}")
     if measured.wrong():
@@ -206,11 +196,8 @@ def plane(
     docs: Docs = None,
 ) -> None:
     """The production matcher at all sizes and numbers of categories, and where it is too slow."""
-    from dataclasses import replace
-
     from bench.matchers.plane import SETTINGS, PlaneReport, cells, measure_plane, plane_table
     from bench.matchers.plane_plots import write_plane
-    from bench.progress import progress_bar
 
     path = out / "plane.json"
     if again:
@@ -221,49 +208,11 @@ def plane(
         with progress_bar("preparing", total=cells(settings)) as bar:
             measured = measure_plane(settings, seed=seed, progress=bar.step)
         measured.write(path)
-        print(f"written to {path}")
-    written = write_plane(measured, out, suffixes=["svg", "png"])
-    if docs is not None:
-        written += write_plane(measured, docs / "measured", suffixes=["svg"])
-    Console().print(plane_table(measured))
-    for each in written:
-        print(f"written to {each}")
+        _tell([path])
+    _show([plane_table(measured)])
+    _tell(write_both(partial(write_plane, measured), out, docs))
     for cliff in measured.cliffs():
         print(f"CLIFF: {cliff}")
-
-
-@app.command()
-def differential(
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[FAMILY]...", help="anything, ceem-exp1, mixed, …; or all."),
-    ] = None,
-    *,
-    decisions: Annotated[
-        int, typer.Option(min=1, help="Pairs of event and subscription, of each family.")
-    ] = 10_000_000,
-    seed: int = 1,
-    out: Out = Path("out/bench"),
-) -> None:
-    """The production matcher against brute force, over long random histories of changes."""
-    from bench.differential.families import FAMILIES
-    from bench.differential.results import differential_table
-    from bench.differential.run import run
-    from bench.progress import progress_bar
-
-    chosen = list(dict.fromkeys(names or FAMILIES))
-    for unknown in set(chosen) - set(FAMILIES):
-        known = ", ".join(FAMILIES)
-        raise typer.BadParameter(f"there is no family {unknown!r}; known: {known}")
-    with progress_bar("decisions", total=decisions * len(chosen)) as bar:
-        found = run(chosen, decisions=decisions, seed=seed, out=out, advance=bar.advance)
-    path = out / "differential.json"
-    found.write(path)
-    Console().print(differential_table(found))
-    print(f"written to {path}")
-    if found.difference:
-        print(f"DIFFERENCE: {found.difference}")
-        raise typer.Exit(1)
 
 
 @app.command()
@@ -277,7 +226,6 @@ def parameters(
 ) -> None:
     """How many changes of parameters a second, and what events notice of them."""
     from bench.parameters import measure_parameters, parameters_table
-    from bench.progress import progress_bar
 
     with progress_bar("windows and batches", total=3 * windows) as bar:
         report = measure_parameters(
@@ -288,10 +236,50 @@ def parameters(
             advance=bar.advance,
         )
     path = out / "parameters.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
-    Console().print(parameters_table(report))
+    report.write(path)
+    _show([parameters_table(report)])
+    _tell([path])
+
+
+@app.command()
+def calls(
+    *,
+    subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,
+    number: Annotated[int, typer.Option(min=1, help="Calls of each kind.")] = 5_000,
+    rounds: Annotated[int, typer.Option(min=1, help="Seconds of one thread, and of two.")] = 5,
+    seed: int = 0,
+    out: Out = Path("out/bench"),
+) -> None:
+    """What single calls take, and what a second thread adds."""
+    from bench.calls import calls_table, measure_calls, turns
+
+    with progress_bar("preparing", total=turns(rounds)) as bar:
+        report = measure_calls(
+            subscriptions=subscriptions, calls=number, rounds=rounds, seed=seed, progress=bar.step
+        )
+    path = out / "calls.json"
+    report.write(path)
+    _show([calls_table(report)])
+    _tell([path])
+
+
+@app.command()
+def cold(*, out: Out = Path("out/bench")) -> None:
+    """What the first answers of a fresh process take, with and without compiled kernels."""
+    from bench.cold import cold_table, measure_cold
+    from bench.cold_probe import KINDS
+    from bench.measuring.progress import progress_bar
+
+    with progress_bar("preparing", total=2 * len(KINDS)) as bar:
+        measured = measure_cold(progress=bar.step)
+    path = out / "cold.json"
+    measured.write(path)
+    Console().print(cold_table(measured))
     print(f"written to {path}")
+    for late in measured.late():
+        print(f"LATE: {late}")
+    if measured.late():
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -305,7 +293,6 @@ def derived(
 ) -> None:
     """What expressions over attributes cost beside plain columns that hold the same values."""
     from bench.derived import derived_table, measure_derived
-    from bench.progress import progress_bar
 
     with progress_bar("batches", total=2 * batches) as bar:
         report = measure_derived(
@@ -316,20 +303,33 @@ def derived(
             advance=bar.advance,
         )
     path = out / "derived.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(report)) + b"\n")
-    Console().print(derived_table(report))
-    print(f"written to {path}")
+    report.write(path)
+    _show([derived_table(report)])
+    _tell([path])
 
 
 def _document(measured: PapersReport, out: Path, docs: Path | None) -> None:
-    from bench.documents import papers_in, verdict_table, write_documents
+    from bench.papers.documents import claims_table, papers_in, write_documents
 
-    written = write_documents(measured, out, suffixes=["svg", "png"])
-    if docs is not None:
-        written += write_documents(measured, docs / "measured", suffixes=["svg"])
-    for paper in papers_in(measured):
-        Console().print(verdict_table(measured, paper))
+    _show([claims_table(measured, paper) for paper in papers_in(measured)])
+    _tell(write_both(partial(write_documents, measured), out, docs))
+
+
+def _chosen(what: str, names: Sequence[str] | None, known: Collection[str]) -> list[str]:
+    """What was named, each once, or all there is."""
+    chosen = list(dict.fromkeys(names or known))
+    for unknown in [name for name in chosen if name not in known]:
+        listed = ", ".join(known)
+        raise typer.BadParameter(f"there is no {what} {unknown!r}; known: {listed}")
+    return chosen
+
+
+def _show(tables: Iterable[Table]) -> None:
+    for table in tables:
+        Console().print(table)
+
+
+def _tell(written: Iterable[Path]) -> None:
     for path in written:
         print(f"written to {path}")
 

@@ -15,12 +15,12 @@ from statistics import median
 from time import perf_counter
 from typing import Any, Final
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 from rich.table import Table
 
-from bench.machine import Machine, this_machine
+from bench.measuring.machine import Machine, this_machine
+from bench.measuring.result_files import ResultFile
 from predicast import Engine
 from predicast.engine.derivation import Derivation
 from predicast.language.derived_names import canonical_attribute
@@ -36,7 +36,7 @@ EXPRESSIONS: Final = (
 _CATEGORIES: Final = 1_000
 
 
-class DerivedReport(msgspec.Struct, kw_only=True):
+class DerivedReport(ResultFile, kw_only=True):
     """What was measured: medians of batches."""
 
     machine: Machine

@@ -16,8 +16,9 @@ from statistics import median
 import msgspec
 from rich.table import Table
 
-from bench.machine import Machine, this_machine
-from bench.timing import timed
+from bench.measuring.machine import Machine, this_machine
+from bench.measuring.result_files import ResultFile
+from bench.measuring.timing import timed
 from predicast.language.where import ShapeCache
 
 # What subscribers write. {i}, {f}, {s}, {t} become an integer, a float, a word, a time; {a}
@@ -47,7 +48,7 @@ class LanguageRow(msgspec.Struct, frozen=True):
     fresh_samples: list[float]
 
 
-class LanguageReport(msgspec.Struct, frozen=True):
+class LanguageReport(ResultFile):
     """What ``python -m bench language`` measured."""
 
     machine: Machine

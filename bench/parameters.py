@@ -11,15 +11,15 @@ import gc
 from collections.abc import Callable
 from functools import partial
 from statistics import median
-from time import perf_counter
 from typing import Final
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 from rich.table import Table
 
-from bench.machine import Machine, this_machine
+from bench.measuring.machine import Machine, this_machine
+from bench.measuring.result_files import ResultFile
+from bench.measuring.timing import timed_on_the_clock
 from predicast import Change, Engine, Subscribe
 
 TEXT: Final = "x BETWEEN :x1 AND :x2 AND y BETWEEN :y1 AND :y2 AND kind = :k"
@@ -28,7 +28,7 @@ _SIDE: Final = 1_000.0
 _KINDS: Final = 5
 
 
-class ParametersReport(msgspec.Struct, kw_only=True):
+class ParametersReport(ResultFile, kw_only=True):
     """What was measured."""
 
     machine: Machine
@@ -93,9 +93,7 @@ def measure_parameters(
 
 
 def _timed(work: Callable[[], object], advance: Callable[[], None] = lambda: None) -> float:
-    start = perf_counter()
-    work()
-    seconds = perf_counter() - start
+    seconds, _ = timed_on_the_clock(work)
     advance()
     return seconds
 

@@ -6,10 +6,13 @@ of output is settled here too, for this process and those that tests start.
 """
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 import tests.columnar_shapes  # noqa: F401  # registers
+from predicast.matching.columnar import loops, warming_up
 
 _SLOW_MACHINES = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
@@ -34,3 +37,17 @@ for _name in (
     "TTY_INTERACTIVE",
 ):
     os.environ.pop(_name, None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_loops() -> None:
+    """Tests run on the compiled loops, unless they ask for the plain ones; none waits for them."""
+    warming_up.wait()
+
+
+@pytest.fixture(scope="class")
+def plain_loops() -> Iterator[None]:
+    """The loops that answer until the compiled ones are ready."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loops, "now", loops.PLAIN)
+        yield

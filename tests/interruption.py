@@ -1,14 +1,33 @@
 """An exception out of nowhere, at a chosen point of our own code: what Ctrl-C does to a caller."""
 
+import dis
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Self
 
 import predicast
 
 SOURCE = str(Path(predicast.__file__).parent)
+
+
+@cache
+def leaving(code: CodeType) -> frozenset[int]:
+    """Where a function leaves a ``with``: nothing is raised there, neither by signals nor else.
+
+    The interpreter looks for signals after calls and jumps, and what it loads to call ``__exit__``
+    is there already. Raising all the same would leave locks locked.
+    """
+    found = set()
+    instructions = [each for each in dis.get_instructions(code) if each.opname != "CACHE"]
+    for at, first in enumerate(instructions):
+        following = instructions[at : at + 3]
+        if all(each.opname == "LOAD_CONST" and each.argval is None for each in following):
+            calls = (each.offset for each in instructions[at:] if each.opname == "CALL")
+            found |= {*range(first.offset, next(calls, first.offset) + 1)}
+    return frozenset(found)
 
 
 class Interrupted(BaseException):
@@ -40,7 +59,12 @@ class Interrupting:
     def _step(self, frame: FrameType, event: str, _: Any) -> Callable[..., Any]:
         if event == "opcode":
             self.count += 1
-            if self.count == self.at:
+            if (
+                self.at is not None
+                and self.count >= self.at
+                and frame.f_lasti not in leaving(frame.f_code)
+            ):
+                self.at = None
                 raise Interrupted(f"{frame.f_code.co_qualname}, line {frame.f_lineno}")
         return self._step
 

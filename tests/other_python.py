@@ -26,6 +26,6 @@ def python_without_predicast(folder: Path) -> tuple[Path, Path]:
     packages = packages_without_predicast(folder)
     program = folder / "run-other-python"
     command = shlex.join(["env", f"PYTHONPATH={packages}", str(interpreter), "-S"])
-    program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     return program, interpreter

@@ -13,7 +13,7 @@ from bench.matchers.redundant import redundant_workload
 from bench.matchers.regions import regions_workload
 from bench.matchers.rival import AnyWorkload
 from bench.matchers.texts import texts_workload
-from bench.workloads import Size
+from bench.measuring.sizes import Size
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The CEEM paper's workload at any size: areas of interest, all uniform.
 
-The parameters are those of ``bench.workloads.ceem`` (6 equality values, ranges in 0..65535 with
-distinct, strict ends); the generator draws whole columns at once. Columns are drawn one by one
+The parameters are those of ``bench.papers.workloads.ceem`` (6 equality values, ranges in 0..65535
+with distinct, strict ends); the generator draws whole columns at once. Columns are drawn one by one
 from a stream of their own each, so that a smaller workload is the beginning of a larger one.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from bench.matchers.workload import Comparison, Shape, Workload
-from bench.workloads.ceem import EQUAL, EXPERIMENTS, TOP, Attributes
+from bench.papers.workloads.ceem import EQUAL, EXPERIMENTS, TOP, Attributes
 
 
 def ceem_workload(name: str, subscriptions: int, events: int, seed: int = 0) -> Workload:

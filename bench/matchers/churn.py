@@ -31,7 +31,7 @@ from bench.matchers.ceem import ceem_events, ceem_shape
 from bench.matchers.numpy_rival import matching
 from bench.matchers.results import OURS, ChurnPoint, ChurnResult
 from bench.matchers.workload import Shape, Workload
-from bench.workloads.ceem import EXPERIMENTS
+from bench.papers.workloads.ceem import EXPERIMENTS
 from predicast import Change, Engine, Subscribe, Unsubscribe
 from predicast.engine.operations import Operation
 from predicast.model import Constraint, Operator, Subscription

@@ -22,8 +22,8 @@ import pyarrow as pa
 from bench.matchers.redundant import BOOLEAN, FLOAT, STRING, SparseWorkload
 from bench.matchers.rival import AnyWorkload, LeftOutError, Rival, Round
 from bench.matchers.workload import Comparison, Shape, Workload
-from bench.timing import timed
-from bench.workloads.redundant_attributes import OPERATORS
+from bench.measuring.timing import timed
+from bench.papers.workloads.redundant_attributes import OPERATORS
 
 if TYPE_CHECKING:
     import duckdb

@@ -10,7 +10,7 @@ import numpy as np
 
 from bench.matchers.redundant import SparseWorkload
 from bench.matchers.rival import AnyWorkload, LeftOutError, Rival, Round
-from bench.timing import timed
+from bench.measuring.timing import timed
 from predicast import Engine
 from predicast.errors import UnsupportedByMatcherError
 

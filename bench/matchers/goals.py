@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from bench.claims import Finding, Verdict
-from bench.matchers.results import OURS, MatchersReport, PointResult
+from bench.matchers.results import OURS, MatchersReport, SizeResult
+from bench.measuring.verdict import Finding, Verdict
 
 MILLION: Final = 1_000_000
 FROM: Final = 50_000  # growth is judged from here to a million
@@ -86,7 +86,7 @@ def _goal(
     return Verdict(claim, rule, whole, None, unit="memory" if memory else "time")
 
 
-def _point(report: MatchersReport, family: str, subscriptions: int) -> PointResult | None:
+def _point(report: MatchersReport, family: str, subscriptions: int) -> SizeResult | None:
     found = report.family(family)
     return found.at(subscriptions) if found else None
 

@@ -14,10 +14,9 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from time import perf_counter
 
 import msgspec
 import pyarrow as pa
@@ -25,6 +24,7 @@ import pyarrow as pa
 from bench.matchers.ceem import ceem_workload
 from bench.matchers.results import OURS, LoadResult
 from bench.matchers.workload import ids
+from bench.measuring.timing import timed_on_the_clock
 from predicast import Engine
 
 
@@ -52,14 +52,14 @@ def probe(subscriptions: int, seed: int, ours: str) -> LoadResult:
     del workload  # it would be counted
     engine = Engine(matcher=ours)
 
-    load_s, matches = _timed(_loaded, engine, table, events)
+    load_s, matches = timed_on_the_clock(partial(_loaded, engine, table, events))
     del table
     growth = _resident() - before
     with tempfile.TemporaryDirectory(prefix="predicast-load-") as folder:
         path = Path(folder) / "engine"
-        save_s, _ = _timed(lambda: engine.save(path))
+        save_s, _ = timed_on_the_clock(lambda: engine.save(path))
         file_bytes = path.stat().st_size
-        open_s, again = _timed(lambda: Engine.load(path).match_arrow(events).num_rows)
+        open_s, again = timed_on_the_clock(lambda: Engine.load(path).match_arrow(events).num_rows)
     assert again == matches, "the engine that was loaded differs from the one that was saved"
     return LoadResult(
         subscriptions=subscriptions,
@@ -85,14 +85,9 @@ def _warm_up(seed: int, ours: str) -> None:
     """Compiled kernels and imports are no part of what a subscription takes."""
     workload = ceem_workload("exp1", 5_000, 10, seed)
     engine = Engine(matcher=ours)
+    engine.warm_up()
     engine.subscribe_arrow(workload.table())
     engine.match_arrow(workload.events)
-
-
-def _timed(work: Callable[..., int | None], *arguments: object) -> tuple[float, int | None]:
-    start = perf_counter()
-    result = work(*arguments)
-    return perf_counter() - start, result
 
 
 def _resident() -> int:
@@ -101,7 +96,7 @@ def _resident() -> int:
     pa.default_memory_pool().release_unused()
     with suppress(AttributeError, OSError, TypeError):  # the C library may not be that of GNU
         ctypes.CDLL(None).malloc_trim(0)
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from bench.matchers.redundant import BOOLEAN, FLOAT, INTEGER, STRING, Constraints, SparseWorkload
 from bench.matchers.rival import AnyWorkload, Rival, Round
 from bench.matchers.workload import Comparison, Shape, Workload
-from bench.timing import timed
-from bench.workloads.redundant_attributes import OPERATORS
+from bench.measuring.timing import timed
+from bench.papers.workloads.redundant_attributes import OPERATORS
 from predicast.model import Value
 
 _COMPARE: Final[Mapping[str, Callable[[Any, Any], Any]]] = {

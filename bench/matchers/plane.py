@@ -18,12 +18,12 @@ from typing import Final
 import msgspec
 from rich.table import Table
 
-from bench.machine import Machine, this_machine
 from bench.matchers.alerts import Skew, alerts_workload
 from bench.matchers.engine_rival import EngineRival
 from bench.matchers.results import OURS
-from bench.result_files import ResultFile
-from bench.workloads import Size
+from bench.measuring.machine import Machine, this_machine
+from bench.measuring.result_files import ResultFile
+from bench.measuring.sizes import Size
 
 STEEP: Final = 2.0  # times as slow as a neighbour is a cliff
 WARM: Final = 20  # rounds before the clock runs: what waits uncompiled is compiled when it has paid

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
@@ -14,10 +14,9 @@ from matplotlib.figure import Figure
 
 from bench.matchers.alerts import ZIPF, Skew
 from bench.matchers.plane import PlaneReport
-from bench.plots import STYLE, WIDTH, short
+from bench.measuring.figures import HEAD_HEIGHT, headed_figure, save_figures, short
 
 CELL_HEIGHT: Final = 0.42  # inches
-HEAD_HEIGHT: Final = 0.4
 PANEL_ROOM: Final = 0.85  # for title and axis of a panel
 COLOURS: Final = "YlGnBu"
 DARK: Final = 0.6  # part of the scale from which on numbers are white
@@ -30,23 +29,14 @@ NAMES: Final = {
 
 def write_plane(report: PlaneReport, folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
     """The figure, once per suffix; returns what was written."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure = draw_plane(report)
-        for suffix in suffixes:
-            path = folder / f"plane.{suffix}"
-            figure.savefig(path, dpi=150, metadata={"Date": None} if suffix == "svg" else {})
-            written.append(path)
-    return written
+    return save_figures([("plane", partial(draw_plane, report))], folder, suffixes=suffixes)
 
 
 def draw_plane(report: PlaneReport) -> Figure:
     """One panel below the other, with one scale of colours."""
     panel = CELL_HEIGHT * len(report.categories) + PANEL_ROOM
     height = panel * len(Skew) + HEAD_HEIGHT
-    figure = Figure(figsize=(WIDTH, height), facecolor="white")
-    figure.text(0.01, 1 - 0.12 / height, TITLE, va="top", fontsize=11, color="#222222")
+    figure = headed_figure(TITLE, height)
     times = [cell.us_per_event for cell in report.cells]
     norm = LogNorm(min(times), max(*times, 2 * min(times)))
     for place, skew in enumerate(Skew):

@@ -8,21 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 from bench.matchers.goals import PAUSE_MS
 from bench.matchers.results import OURS, ChurnResult, FamilyResult, MatchersReport
-from bench.plots import LABEL_SIZE, LOOKS, STYLE, WIDTH, Look, apart, plain, short
+from bench.measuring.figures import (
+    HEAD_HEIGHT,
+    LABEL_SIZE,
+    LOOKS,
+    PANEL_HEIGHT,
+    Look,
+    apart,
+    draw_line,
+    headed_figure,
+    in_panel,
+    name_lines,
+    panel_grid,
+    plain,
+    save_figures,
+    short,
+)
 
-PANEL_HEIGHT: Final = 3.0  # inches
-HEAD_HEIGHT: Final = 0.4
-BAR_HEIGHT: Final = 0.17
+BAR_HEIGHT: Final = 0.17  # inches
 # Rivals that are no matchers of ours take the looks of papers' matchers that do not take part.
 RIVAL_LOOKS: Final = {
     OURS: Look("#111111", "*"),
@@ -42,7 +55,7 @@ TITLES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class LinesPanel:
     """Lines over a logarithmic axis, by rival."""
 
     title: str
@@ -52,25 +65,14 @@ class Panel:
 
 def write_figures(report: MatchersReport, folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
     """Every figure for which there is something to draw; returns what was written."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for name, draw in _FIGURES.items():
-        with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-            figure = draw(report)
-            if figure is None:
-                continue
-            for suffix in suffixes:
-                path = folder / f"matchers-{name}.{suffix}"
-                metadata = {"Date": None} if suffix == "svg" else {}
-                figure.savefig(path, dpi=150, metadata=metadata)
-                written.append(path)
-    return written
+    figures = ((f"matchers-{name}", partial(draw, report)) for name, draw in _FIGURES.items())
+    return save_figures(figures, folder, suffixes=suffixes)
 
 
 def draw_times(report: MatchersReport) -> Figure | None:
     """A panel per workload; regions have a figure of their own."""
     shown = [
-        Panel(family.title, "subscriptions", _over_subscriptions(family))
+        LinesPanel(family.title, "subscriptions", _over_subscriptions(family))
         for family in report.families
         if not family.workload.startswith("regions")
     ]
@@ -86,7 +88,7 @@ def draw_regions(report: MatchersReport) -> Figure | None:
             continue
         for subscriptions in [point.subscriptions for point in families[0].points]:
             title = f"{workload.removeprefix('regions-')[0]} dimensions, {subscriptions:,} boxes"
-            shown.append(Panel(title, "hits per event", _over_hits(families, subscriptions)))
+            shown.append(LinesPanel(title, "hits per event", _over_hits(families, subscriptions)))
     return _panels(TITLES["regions"], shown)
 
 
@@ -111,52 +113,22 @@ def _over_hits(
     return lines
 
 
-def _panels(title: str, shown: Sequence[Panel]) -> Figure | None:
+def _panels(title: str, shown: Sequence[LinesPanel]) -> Figure | None:
     if not shown:
         return None
-    rows = (len(shown) + 1) // 2
-    height = PANEL_HEIGHT * rows + HEAD_HEIGHT
-    figure = _figure(title, height)
-    figure.subplots_adjust(
-        left=0.075,
-        right=0.85,
-        wspace=0.68,
-        bottom=0.5 / height,
-        top=1 - (HEAD_HEIGHT + 0.3) / height,
-        hspace=0.45,
-    )
-    grid = figure.subplots(rows, 2, squeeze=False)
-    for axes, panel in zip(grid.flat, shown, strict=False):
-        _draw_lines(axes, panel, height)
-    for axes in grid.flat[len(shown) :]:
-        axes.set_visible(False)
+    figure, grid = panel_grid(title, len(shown))
+    for axes, panel in zip(grid, shown, strict=True):
+        _draw_lines(axes, panel)
     return figure
 
 
-def _figure(title: str, height: float) -> Figure:
-    figure = Figure(figsize=(WIDTH, height), facecolor="white")
-    figure.text(0.01, 1 - 0.12 / height, title, va="top", fontsize=11, color="#222222")
-    return figure
-
-
-def _draw_lines(axes: Axes, panel: Panel, figure_height: float) -> None:
+def _draw_lines(axes: Axes, panel: LinesPanel) -> None:
     axes.set_title(panel.title, fontsize=9)
     axes.set_xlabel(panel.x_label)
     axes.set_xscale("log")
     axes.set_yscale("log")
     for rival, line in panel.lines.items():
-        look = RIVAL_LOOKS[rival]
-        axes.plot(
-            [x for x, _ in line],
-            [y for _, y in line],
-            color=look.colour,
-            marker=look.marker,
-            markersize=9 if rival == OURS else 5,
-            linewidth=2.4 if rival == OURS else 1.5,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            zorder=3 if rival == OURS else 2,
-        )
+        draw_line(axes, line, RIVAL_LOOKS[rival], stands_out=rival == OURS)
     xs = sorted({x for line in panel.lines.values() for x, _ in line})
     axes.set_xlim(xs[0] / 1.3, xs[-1] * 1.3)
     axes.xaxis.set_major_locator(FixedLocator(_readable(xs)))
@@ -165,7 +137,8 @@ def _draw_lines(axes: Axes, panel: Panel, figure_height: float) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(short))
     axes.yaxis.set_major_formatter(FuncFormatter(plain))
-    _label_lines(axes, panel, xs[-1], figure_height)
+    early = {rival for rival, line in panel.lines.items() if line[-1][0] < xs[-1] / 1.2}
+    name_lines(axes, panel.lines, RIVAL_LOOKS.__getitem__, early=early, stands_out=OURS)
 
 
 def _readable(xs: Sequence[float]) -> list[float]:
@@ -177,40 +150,6 @@ def _readable(xs: Sequence[float]) -> list[float]:
     return written
 
 
-def _label_lines(axes: Axes, panel: Panel, last: float, figure_height: float) -> None:
-    """Names at the right, level with where the lines end, moved apart."""
-    ends = {}
-    for rival, line in panel.lines.items():
-        place = axes.transAxes.inverted().transform(axes.transData.transform(line[-1]))
-        ends[rival] = (float(place[0]), float(place[1]))
-    gap = 1.25 * LABEL_SIZE / (axes.get_position().height * figure_height * 72)
-    places = apart({rival: end[1] for rival, end in ends.items()}, gap)
-    for rival, height in places.items():
-        colour = RIVAL_LOOKS[rival].colour
-        early = panel.lines[rival][-1][0] < last / 1.2
-        axes.annotate(
-            rival,
-            xy=ends[rival],
-            xycoords="axes fraction",
-            xytext=(1.04, height),
-            textcoords="axes fraction",
-            color=colour,
-            fontsize=LABEL_SIZE,
-            fontweight="bold" if rival == OURS else "normal",
-            va="center",
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.7,
-                "linestyle": ":" if early else "-",
-                "shrinkA": 0,
-                "shrinkB": 3,
-                "relpos": (0, 0.5),
-            },
-        )
-
-
 def draw_ratios(report: MatchersReport) -> Figure | None:
     """A group of bars per workload, each rival at the largest size that it reached."""
     groups = [(family, ratios(family)) for family in report.families]
@@ -219,7 +158,7 @@ def draw_ratios(report: MatchersReport) -> Figure | None:
         return None
     lines = sum(len(bars) + 1.7 for _, bars in groups)
     height = lines * BAR_HEIGHT + HEAD_HEIGHT + 0.6
-    figure = _figure(TITLES["ratio"], height)
+    figure = headed_figure(TITLES["ratio"], height)
     axes = figure.add_axes((0.2, 0.45 / height, 0.72, 1 - (HEAD_HEIGHT + 0.55) / height))
     place = 0.0
     for family, bars in groups:
@@ -297,7 +236,7 @@ def draw_churn(report: MatchersReport) -> Figure | None:
         return None
     height = PANEL_HEIGHT + HEAD_HEIGHT + 0.2
     title = f"{TITLES['churn']} ({report.churn.subscriptions:,} subscriptions)"
-    figure = _figure(title, height)
+    figure = headed_figure(title, height)
     figure.subplots_adjust(
         left=0.06, right=0.9, wspace=0.25, bottom=0.55 / height, top=1 - 0.8 / height
     )
@@ -348,10 +287,7 @@ def _draw_pauses(axes: Axes, churn: ChurnResult) -> None:
     axes.yaxis.set_minor_locator(NullLocator())
     low, high = axes.get_ylim()
     axes.set_ylim(min(low, PAUSE_MS / 2), max(high, PAUSE_MS * 2))
-    ends = {
-        label: float(axes.transAxes.inverted().transform(axes.transData.transform((0, of(-1))))[1])
-        for label, (of, _) in kinds.items()
-    }
+    ends = {label: in_panel(axes, (0, of(-1)))[1] for label, (of, _) in kinds.items()}
     for label, height in apart(ends, 0.07).items():
         axes.text(
             1.01, height, label, transform=axes.transAxes, va="center",

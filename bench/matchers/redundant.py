@@ -1,7 +1,8 @@
 """The redundant-attribute paper's workload at any size: wide, sparse, random.
 
-The names, words, types, operators and events are those of ``bench.workloads.redundant_attributes``;
-the subscriptions are drawn as columns, one row per constraint:
+The names, words, types, operators and events are those of the paper's experiments
+(``bench.papers.workloads.redundant_attributes``); the subscriptions are drawn as columns, one row
+per constraint:
 
     subscription   name   operator   kind   number   word
                0    417          2      1    -3.07      -
@@ -24,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from bench.matchers.workload import constraint_table, encoded, ids
-from bench.workloads.redundant_attributes import (
+from bench.papers.workloads.redundant_attributes import (
     LIMIT,
     OPERATORS,
     SHARES,
@@ -33,7 +34,7 @@ from bench.workloads.redundant_attributes import (
     Parameters,
     Vocabulary,
 )
-from bench.workloads.redundant_attributes import events as random_events
+from bench.papers.workloads.redundant_attributes import events as random_events
 from predicast.model import Event, Operator, Value
 
 INTEGER, FLOAT, STRING, BOOLEAN = range(len(TYPES))

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from rich.table import Table
 
-from bench.claims import Verdict
 from bench.matchers.goals import verdicts
 from bench.matchers.plots import write_figures
-from bench.matchers.results import OURS, FamilyResult, MatchersReport, Measured, PointResult
+from bench.matchers.results import OURS, FamilyResult, MatchersReport, RivalResult, SizeResult
+from bench.measuring.verdict import Verdict, verdict_table
 
 
 def write_documents(report: MatchersReport, folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
@@ -36,7 +36,7 @@ def measured_table(report: MatchersReport) -> Table:
     return table
 
 
-def _add_point(table: Table, family: FamilyResult, point: PointResult) -> None:
+def _add_point(table: Table, family: FamilyResult, point: SizeResult) -> None:
     where = (family.name, f"{point.subscriptions:,}", f"{point.matches_per_event:,.1f}")
     for rival, measured in point.rivals.items():
         table.add_row(
@@ -57,16 +57,10 @@ def _add_point(table: Table, family: FamilyResult, point: PointResult) -> None:
     table.add_section()
 
 
-def verdict_table(report: MatchersReport) -> Table:
+def goals_table(report: MatchersReport) -> Table:
     """The goals, for the terminal."""
-    table = Table(title="Goals")
-    for heading in ("goal", "verdict", "evidence"):
-        table.add_column(heading)
-    for verdict in verdicts(report):
-        style = {"holds": "green", "not measured": "dim"}.get(verdict.outcome, "yellow")
-        evidence = verdict.measured.evidence if verdict.measured else ""
-        table.add_row(verdict.claim, f"[{style}]{_met(verdict)}[/]", evidence)
-    return table
+    rows = ((verdict, _met(verdict), _evidence(verdict)) for verdict in verdicts(report))
+    return verdict_table("Goals", rows)
 
 
 def others_table(report: MatchersReport) -> Table | None:
@@ -92,8 +86,7 @@ def fragment(report: MatchersReport) -> str:
     ]
     for number, verdict in enumerate(verdicts(report), 1):
         outcome = _met(verdict) if verdict.outcome == "holds" else f"**{_met(verdict)}**"
-        evidence = verdict.measured.evidence if verdict.measured else ""
-        lines.append(f"| {number} | {verdict.claim} | {outcome} | {evidence} |")
+        lines.append(f"| {number} | {verdict.claim} | {outcome} | {_evidence(verdict)} |")
     lines.append("")
     for family in report.families:
         lines += _family_lines(family)
@@ -109,6 +102,10 @@ def _met(verdict: Verdict) -> str:
     return {"holds": "met", "does not hold": "missed"}.get(verdict.outcome, verdict.outcome)
 
 
+def _evidence(verdict: Verdict) -> str:
+    return verdict.measured.evidence if verdict.measured else ""
+
+
 def _family_lines(family: FamilyResult) -> list[str]:
     """One table: a row per size, a column per rival."""
     rivals = list(dict.fromkeys(rival for point in family.points for rival in point.rivals))
@@ -116,7 +113,7 @@ def _family_lines(family: FamilyResult) -> list[str]:
     headings += ["ns per match", "our MB", "growth: time, matches"]
     lines = [f"**{family.title}**", "", f"| {' | '.join(headings)} |"]
     lines.append("| " + " | ".join("---:" for _ in headings) + " |")
-    before: PointResult | None = None
+    before: SizeResult | None = None
     for point in family.points:
         ours = point.rivals[OURS]
         cells = [f"{point.subscriptions:,}", _number(point.matches_per_event)]
@@ -128,7 +125,7 @@ def _family_lines(family: FamilyResult) -> list[str]:
     return [*lines, ""]
 
 
-def _cell(point: PointResult, rival: str) -> str:
+def _cell(point: SizeResult, rival: str) -> str:
     if rival not in point.rivals:
         return "–"
     shown = _number(point.rivals[rival].us_per_event)
@@ -137,7 +134,7 @@ def _cell(point: PointResult, rival: str) -> str:
     return f"**{shown}**" if rival == OURS else shown
 
 
-def _growth(before: PointResult | None, point: PointResult) -> str:
+def _growth(before: SizeResult | None, point: SizeResult) -> str:
     """How much time and matches have grown since the size before."""
     if before is None or not before.matches:
         return ""
@@ -146,7 +143,7 @@ def _growth(before: PointResult | None, point: PointResult) -> str:
     return f"× {_number(time)}, × {_number(matches)}"
 
 
-def _times(measured: Measured, other: Measured | None) -> float | None:
+def _times(measured: RivalResult, other: RivalResult | None) -> float | None:
     return measured.us_per_event / other.us_per_event if other else None
 
 

@@ -7,14 +7,14 @@ from typing import Final, Self
 
 import msgspec
 
-from bench.machine import Machine
-from bench.result_files import ResultFile
-from bench.workloads import Size
+from bench.measuring.machine import Machine
+from bench.measuring.result_files import ResultFile
+from bench.measuring.sizes import Size
 
 OURS: Final = "columnar"
 
 
-class Measured(msgspec.Struct, frozen=True):
+class RivalResult(msgspec.Struct, frozen=True):
     """One rival at one point."""
 
     events: int  # of the batch; slow rivals match fewer of them
@@ -40,14 +40,14 @@ class Measured(msgspec.Struct, frozen=True):
         return self.us_per_event * self.events / self.matches * 1e3 if self.matches else None
 
 
-class PointResult(msgspec.Struct):
+class SizeResult(msgspec.Struct):
     """One size of a workload: everyone who took part, who did not and why, who was wrong."""
 
     subscriptions: int
     clauses: int
     events: int
     matches: int  # of all the events, as we found them
-    rivals: dict[str, Measured] = msgspec.field(default_factory=dict)
+    rivals: dict[str, RivalResult] = msgspec.field(default_factory=dict)
     left_out: dict[str, str] = msgspec.field(default_factory=dict)
     wrong: dict[str, str] = msgspec.field(default_factory=dict)
 
@@ -68,9 +68,9 @@ class FamilyResult(msgspec.Struct):
     name: str
     workload: str
     title: str
-    points: list[PointResult]
+    points: list[SizeResult]
 
-    def at(self, subscriptions: int) -> PointResult | None:
+    def at(self, subscriptions: int) -> SizeResult | None:
         return next((each for each in self.points if each.subscriptions == subscriptions), None)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
-from bench.machine import this_machine
 from bench.matchers import churn
 from bench.matchers.catalogue import CHURN, FAMILIES, LOAD, SINGLE, Family
 from bench.matchers.loading import measure_load
@@ -15,7 +14,8 @@ from bench.matchers.results import OURS, MatchersReport
 from bench.matchers.runner import Effort, measure_family, turns
 from bench.matchers.single import measure_single
 from bench.matchers.yardstick import COMPILER, FLAGS
-from bench.workloads import Size
+from bench.measuring.machine import this_machine
+from bench.measuring.sizes import Size
 
 PACKAGES: Final = ("numpy", "numba", "pyarrow", "duckdb")
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Final
 
 import numpy as np
@@ -24,10 +23,11 @@ from bench.matchers.duckdb_rival import DuckdbRival
 from bench.matchers.engine_rival import EngineRival
 from bench.matchers.goals import SPARSE, SPARSE_RIVAL
 from bench.matchers.numpy_rival import NumpyRival
-from bench.matchers.results import OURS, FamilyResult, Measured, PointResult
+from bench.matchers.results import OURS, FamilyResult, RivalResult, SizeResult
 from bench.matchers.rival import AnyWorkload, LeftOutError, Rival
 from bench.matchers.yardstick import Yardstick
-from bench.workloads import Size
+from bench.measuring.sizes import Size
+from bench.measuring.timing import in_turn, timed_on_the_clock
 
 PAPER_RIVALS: Final = ("improved-counting", "redundant-attributes", "ceem")
 # Seconds to load a subscription into one of them, until the first size has shown it.
@@ -96,7 +96,7 @@ class _Point:
     """One point under way."""
 
     def __init__(
-        self, workload: AnyWorkload, ours: EngineRival, effort: Effort, before: PointResult | None
+        self, workload: AnyWorkload, ours: EngineRival, effort: Effort, before: SizeResult | None
     ) -> None:
         self._workload = workload
         self._ours = ours
@@ -106,11 +106,11 @@ class _Point:
         self._events: dict[str, int] = {}
         self._samples: dict[str, list[float]] = {}
 
-    def result(self, rivals: Iterable[Rival]) -> PointResult:
+    def result(self, rivals: Iterable[Rival]) -> SizeResult:
         workload = self._workload
         self._load(self._ours)
         counts = self._ours.matches_per_event(workload.event_count)
-        point = PointResult(
+        point = SizeResult(
             workload.subscriptions, workload.clauses, workload.event_count, int(counts.sum())
         )
         self._events[self._ours.name] = workload.event_count
@@ -130,9 +130,9 @@ class _Point:
             rival.close()
         return point
 
-    def _measured(self, rival: Rival, counts: np.ndarray, samples: list[float]) -> Measured:
+    def _measured(self, rival: Rival, counts: np.ndarray, samples: list[float]) -> RivalResult:
         events = self._events[rival.name]
-        return Measured.of(
+        return RivalResult.of(
             events=events,
             matches=int(counts[:events].sum()),
             load_s=self._load_s[rival.name],
@@ -170,15 +170,13 @@ class _Point:
             )
 
     def _load(self, rival: Rival) -> None:
-        start = perf_counter()
-        rival.load(self._workload)
-        self._load_s[rival.name] = perf_counter() - start
+        seconds, _ = timed_on_the_clock(lambda: rival.load(self._workload))
+        self._load_s[rival.name] = seconds
 
-    def _play(self, playing: list[Rival], counts: np.ndarray, point: PointResult) -> None:
+    def _play(self, playing: list[Rival], counts: np.ndarray, point: SizeResult) -> None:
         rounds = dict.fromkeys((rival.name for rival in playing), self._effort.rounds)
         for number in range(self._effort.rounds):
-            first = number % len(playing)
-            for rival in [*playing[first:], *playing[:first]]:
+            for rival in in_turn(playing, number):
                 if number >= rounds[rival.name]:
                     continue
                 events = self._events[rival.name]

@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.matchers.ceem import ceem_workload
 from bench.matchers.results import OURS, SingleResult
-from bench.timing import collector_off
+from bench.measuring.timing import collector_off
 from predicast import Engine
 
 

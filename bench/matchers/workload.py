@@ -120,7 +120,7 @@ def constraint_table(
     return pa.table(columns)
 
 
-class _Row(NamedTuple):
+class _ConstraintColumn(NamedTuple):
     """One constraint of every subscription of a shape."""
 
     clause: int
@@ -131,7 +131,7 @@ class _Row(NamedTuple):
 
 def _shape_table(shape: Shape, names: pa.Array, attributes: list[str]) -> pa.Table:
     rows = [
-        _Row(number, comparison.attribute, comparison.operator, operands)
+        _ConstraintColumn(number, comparison.attribute, comparison.operator, operands)
         for number, clause in enumerate(shape.clauses)
         for comparison in clause
         for operands in _operands(comparison, shape.columns)

@@ -31,7 +31,8 @@
     │   ├── DuplicateIdError           id
     │   ├── UnknownIdError             id, suggestion (also a KeyError)
     │   ├── UnknownMatcherError        name, suggestion
-    │   └── UnsupportedByMatcherError  matcher, constraint
+    │   ├── UnsupportedByMatcherError  matcher, constraint
+    │   └── NotCompiledError
     ├── InvalidOptionError             option (also a ValueError)
     ├── TableError
     │   ├── UnsupportedTableError      type (also a TypeError)
@@ -88,6 +89,7 @@ __all__ = [
     "ModelError",
     "NestingTooDeepError",
     "NoTruthValueError",
+    "NotCompiledError",
     "ParameterError",
     "ParseError",
     "PipelineError",
@@ -343,6 +345,10 @@ class UnsupportedByMatcherError(EngineError, ValueError):
 
     matcher: str | None
     constraint: str | None
+
+
+class NotCompiledError(EngineError):
+    """What matching needs could not be compiled; it works without, at a fraction of the speed."""
 
 
 class InvalidOptionError(PredicastError, ValueError):

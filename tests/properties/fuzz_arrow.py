@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from hypothesis import HealthCheck, Verbosity, given, seed, settings
 
+from predicast import Engine
 from tests.properties.arrow_edge import cases, check
 
 _EXAMPLES: Final = 200  # between two looks at the clock
@@ -21,6 +22,7 @@ _EXAMPLES: Final = 200  # between two looks at the clock
 
 def run(seconds: float, first: int) -> Counter[str]:
     """Check tables for that long; what was checked."""
+    Engine().warm_up()  # it is the compiled loops whose indices may be checked
     counts: Counter[str] = Counter()
     end = time.monotonic() + seconds
     number = first

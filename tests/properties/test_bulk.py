@@ -67,9 +67,9 @@ def test_shapes_filled_in_bulk(texts: list[str]) -> None:
 def test_known_shapes_make_no_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ShapeCache()
     right = [cache.outlined(f"a < {n} AND b = 'x{n}' AND c IN ({n}, 7)") for n in range(3)]
-    from predicast.language.where import template
+    from predicast.language.where import shape
 
-    monkeypatch.setattr(template, "trusted_constraint", None)
+    monkeypatch.setattr(shape, "trusted_constraint", None)
     outline, operands = cache.outlined("a < 9 AND b = 'x9' AND c IN (9, 7)")
     assert outline is right[-1][0]
     assert operands == (9, "x9", (7, 9))

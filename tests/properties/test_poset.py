@@ -266,11 +266,11 @@ def test_the_index_loses_no_covering(
     if outer.is_never() or inner.is_never() or not outer.covers(inner):
         return
     index = FilterIndex()
-    outlines = [index.outline(outer), index.outline(inner)]
+    sketches = [index.sketch(outer), index.sketch(inner)]
     # So many that no question stops early because few rows are left.
-    rows = [[index.add(outline) for outline in outlines] for _ in range(8)]
-    assert {row for row, _ in rows} <= set(index.may_cover(outlines[1]))
-    assert {row for _, row in rows} <= set(index.may_be_covered(outlines[0]))
+    rows = [[index.add(sketch) for sketch in sketches] for _ in range(8)]
+    assert {row for row, _ in rows} <= set(index.may_cover(sketches[1]))
+    assert {row for _, row in rows} <= set(index.may_be_covered(sketches[0]))
 
 
 @pytest.mark.parametrize("absent", _POLICIES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partialmethod
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from predicast.errors import (
     UnknownMatcherError,
     UnsupportedColumnError,
 )
+from predicast.matching.matching_tree.tree import MatchingTree
 from predicast.spark import image
 
 TABLE = [
@@ -34,10 +36,8 @@ INVALID = {"syntax", "null", None, "", "twice"}
 
 def test_forms_of_input_give_the_same(spark: SparkSession) -> None:
     pairs = [("b", "price < 10"), ("a", "symbol = 'IBM'")]
-    engine = Engine()
-    engine.subscribe_many(pairs)
     compiled = ps.compile(pairs)
-    assert compiled == ps.compile(dict(pairs)) == ps.compile(engine) == ps.compile(iter(pairs))
+    assert compiled == ps.compile(dict(pairs)) == ps.compile(iter(pairs))
     assert compiled == ps.compile(spark.createDataFrame(pairs, "id string, expression string"))
     renamed = spark.createDataFrame(pairs[::-1], "`my.key` string, `my text` string")
     assert compiled == ps.compile(renamed, id="my.key", expression="my text")
@@ -58,6 +58,34 @@ def test_what_is_compiled_can_be_looked_at() -> None:
     assert compiled.engine() is not compiled.engine()
     with pytest.raises(AttributeError):
         compiled.digest = "another"  # type: ignore[misc]
+
+
+def test_an_engine_is_handed_over_as_it_is() -> None:
+    engine = Engine()
+    engine.subscribe_many([("b", "price<10"), ("a", "symbol = 'IBM'")], owner="alice")
+    engine.subscribe("qty > :least", id="c", parameters={"least": 5})
+    compiled = ps.compile(engine)
+    assert compiled == ps.compile(engine)
+    assert (len(compiled), compiled.attributes) == (3, ("price", "qty", "symbol"))
+    copy = compiled.engine()
+    assert copy.subscriptions() == engine.subscriptions()
+    copy.change("c", parameters={"least": 7})  # texts and parameters came along
+    assert (copy.match({"qty": 6}), engine.match({"qty": 6})) == ([], ["c"])
+    engine.unsubscribe("a")
+    assert len(compiled.engine()) == 3
+
+
+def test_an_engine_with_other_options_is_read_again() -> None:
+    engine = Engine()
+    engine.subscribe("price < :most", id="a", owner="alice", parameters={"most": 10})
+    compiled = ps.compile(engine, matcher="counting")
+    (entry,) = compiled.engine().subscriptions()
+    assert (entry.id, entry.owner, entry.subscription) == (
+        "a",
+        "alice",
+        engine.get("a").subscription,
+    )
+    assert (compiled.matcher, compiled.engine().match({"price": 9})) == ("counting", ["a"])
 
 
 def test_an_engine_keeps_its_options_unless_told_otherwise() -> None:
@@ -138,6 +166,15 @@ def test_invalid_ones_are_set_apart(spark: SparkSession) -> None:
     assert [tuple(row) for row in frame.collect()] == list(compiled.invalid_rows)
     none = ps.compile(table.where("id = 'good'"), on_invalid="quarantine").invalid
     assert none.collect() == []
+
+
+def test_the_matcher_refuses_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(MatchingTree, "__init__", partialmethod(MatchingTree.__init__, max_nodes=4))
+    table = {"a": "x = 1 AND y = 2", "b": "x <", "c": "x = 2 AND y = 3", "d": "x = 1 AND y = 2"}
+    compiled = ps.compile(table, matcher="matching-tree", on_invalid="quarantine")
+    assert list(compiled.engine()) == ["a", "d"]
+    assert [each.id for each in compiled.invalid_rows] == ["b", "c"]
+    assert "max_nodes" in compiled.invalid_rows[1].error
 
 
 @pytest.mark.parametrize("bad", ["price < 10", [("a", "x = 1", "y")], 5, ["ab cd"]])

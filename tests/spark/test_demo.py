@@ -118,13 +118,15 @@ def test_the_demo_leaves_a_table_a_picture_and_parquet(spark: SparkSession, tmp_
         folder = tmp_path / "out" / outcome.world.name / "deliveries"
         assert pq.read_table(folder).num_rows == outcome.matches
     assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")
-    assert "</svg>" in (tmp_path / "out" / "demo.svg").read_text()
+    assert "</svg>" in (tmp_path / "out" / "demo.svg").read_text(encoding="utf-8")
     assert spark.range(3).count() == 3  # a session that was there before is left running
 
 
 def test_the_tour_shows_code_that_works(spark: SparkSession, tmp_path: Path) -> None:
     page = Path(__file__).parents[2] / "docs" / "tutorial" / "tour-of-the-demo.md"
-    blocks = re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    blocks = re.findall(
+        r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
     world = flights.world(SCALE)
     write_inputs(world, tmp_path / "out" / world.name)
     for block in blocks:

@@ -55,7 +55,7 @@ def test_few_files_are_kept_and_the_latest_of_them(folder: Path) -> None:
 @pytest.mark.parametrize("obstacle", ["file", "open", "link"])
 def test_a_directory_that_is_not_ours_alone_is_not_used(folder: Path, obstacle: str) -> None:
     if obstacle == "file":
-        folder.write_text("")
+        folder.write_text("", encoding="utf-8")
     elif obstacle == "open":
         folder.mkdir()
         folder.chmod(0o777)

@@ -27,8 +27,8 @@ def test_pieces_follow_the_number_of_matches(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(workers, "_MATCHES", 1_000)
     monkeypatch.setattr(workers, "_FIRST_ROWS", 2)
     compiled = ps.compile({f"s{n}": "x > 0" for n in range(100)})
-    reading = workers.Reading((Source("x", 0, ()),), {})
-    matching = workers.Matching(compiled.image, reading, 1, "left")
+    reader = workers.AttributeReader((Source("x", 0, ()),), {})
+    matching = workers.Matching(compiled.image, reader, 1, "left")
     hot, cold = pa.array([1] * 50), pa.array([0] * 50)
     batches = [pa.RecordBatch.from_arrays([values], ["k0"]) for values in (hot, cold, hot)]
     results = list(pickle.loads(pickle.dumps(matching))(batches))
@@ -56,7 +56,7 @@ def ran_by(program: Path, matching: workers.Matching) -> subprocess.CompletedPro
 def test_a_worker_without_predicast_says_what_to_set(tmp_path: Path) -> None:
     program, interpreter = python_without_predicast(tmp_path)
     compiled = ps.compile({"a": "x > 0"})
-    matching = workers.Matching(compiled.image, workers.Reading((), {}), 0, "left")
+    matching = workers.Matching(compiled.image, workers.AttributeReader((), {}), 0, "left")
     run = ran_by(program, matching)
     assert run.returncode == 1
     last = run.stderr.splitlines()[-1]

@@ -99,7 +99,7 @@ def modules() -> list[Path]:
 
 def imports_of(path: Path) -> set[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -149,7 +149,9 @@ def test_the_code_map_shows_the_parts() -> None:
         for name, (purpose, others) in PARTS.items()
     ]
     table = "\n".join(["| part | what is in it | may import |", "| --- | --- | --- |", *rows])
-    assert table in (DOCS / "explanation" / "code-map.md").read_text(), f"it must be\n\n{table}"
+    assert table in (DOCS / "explanation" / "code-map.md").read_text(encoding="utf-8"), (
+        f"it must be\n\n{table}"
+    )
 
 
 def test_importing_predicast_loads_nothing_heavy() -> None:
@@ -176,7 +178,7 @@ def test_a_package_exports_what_it_says_and_only_re_exports(name: str) -> None:
     for public in exported:
         assert getattr(module, public) is not None
     assert module.__file__ is not None
-    for node in ast.parse(Path(module.__file__).read_text()).body:
+    for node in ast.parse(Path(module.__file__).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef):
             assert node.name in {"__getattr__", "__dir__"}, f"{name} defines {node.name}"
         else:
@@ -220,6 +222,6 @@ def test_files_are_of_a_readable_size() -> None:
     too_long = {
         str(path.relative_to(SOURCE)): lines
         for path in modules()
-        if (lines := len(path.read_text().splitlines())) > 500
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > 500
     }
     assert too_long == {}

@@ -195,7 +195,6 @@ def test_words_that_a_slice_does_not_use_are_left_out() -> None:
 @pytest.mark.parametrize("kind", [pa.int8(), pa.int64(), pa.decimal128(5, 0), pa.timestamp("ns")])
 @pytest.mark.parametrize("values", [[[0, 1000]], [[0], [1000]], [[0, None], [1000]]], ids=str)
 def test_numbers_are_read_only_however_they_came(kind: pa.DataType, values: list[Any]) -> None:
-    """Numba compiles a kernel for arrays that may be written to, and another for those that not."""
     if kind == pa.int8():
         values = [[value and value // 100 for value in chunk] for chunk in values]
     table = pa.table({"x": chunked(*values, kind=kind)})

@@ -20,8 +20,8 @@ from predicast.language import parametric, parse_where
 from predicast.language.parameters import _remembered
 from predicast.language.where import ShapeCache
 from predicast.language.where.cache import _shared, outlined_where
-from predicast.language.where.template import OUTLINES
-from predicast.matching.columnar.recent import _plan
+from predicast.language.where.shape import OUTLINES
+from predicast.matching.columnar.recent import _bounds
 from predicast.matching.memory import deep_bytes
 from predicast.model.domain import domain_of
 from predicast.model.like import like_test
@@ -34,7 +34,7 @@ CACHES: dict[str, BoundedCache[Any, Any]] = {
     "outlines": outline_of.cache,
     "texts with parameters": _remembered.cache,
     "templates": _direct.cache,
-    "plans": _plan.cache,
+    "plans": _bounds.cache,
     "domains": domain_of.cache,
     "reduced domains": _reduced.cache,
     "ranges": as_domain.cache,
@@ -155,7 +155,7 @@ def test_no_cache_is_bounded_by_a_count_alone() -> None:
     for path in Path(predicast.__file__).parent.rglob("*.py"):
         imported = {
             alias.name
-            for node in ast.walk(ast.parse(path.read_text()))
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
             if isinstance(node, ast.ImportFrom) and node.module == "functools"
             for alias in node.names
         }

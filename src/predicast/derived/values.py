@@ -3,7 +3,7 @@
 Each takes values and gives a value, or ``None`` where there is none: an argument of another kind
 than it takes, an overflow of 64 bits, a division by zero. None of them sees an absent argument.
 Semantics are Spark's with ``spark.sql.ansi.enabled=false``, but for what wraps around there, or
-becomes infinite: that is unknown here (decision 0015).
+becomes infinite: that is unknown here (decision 17).
 """
 
 from __future__ import annotations

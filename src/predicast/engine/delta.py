@@ -8,9 +8,8 @@ interrupted half-way, by Ctrl-C or for want of memory, is simply carried out aga
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from predicast.engine.changes import Touched
 from predicast.matching.delta import Delta
@@ -19,16 +18,15 @@ if TYPE_CHECKING:
     from predicast.engine.templates import Template
 
 
-@dataclass(slots=True)
-class StoreDelta:
+class StoreDelta(NamedTuple):
     """What holds after a change, for what it concerns."""
 
     arrived: int  # subscriptions ever added
     stated: Delta  # by key
-    removed: list[tuple[str, int]] = field(default_factory=list)  # ids, and what their keys were
-    ids: list[str] = field(default_factory=list)  # those that come, or come anew, in this order
-    keys: list[int] = field(default_factory=list)  # theirs
-    owners: dict[int, str | None] = field(default_factory=dict)  # by key
-    templates: dict[int, Template | None] = field(default_factory=dict)  # by key
-    sources: dict[int, str | None] = field(default_factory=dict)  # by key
+    removed: Sequence[tuple[str, int]]  # ids, and what their keys were
+    ids: list[str]  # those that come, or come anew, in this order
+    keys: list[int]  # theirs
+    owners: Mapping[int, str | None]  # by key
+    templates: Mapping[int, Template | None]  # by key
+    sources: Mapping[int, str | None]  # by key
     touched: Sequence[Touched] = ()  # what those are told who follow the changes

@@ -19,8 +19,8 @@ from predicast.model import Event, Interval, Subscription, Value
 from predicast.model.event import with_values
 
 if TYPE_CHECKING:
-    from predicast.matching import Matcher
     from predicast.matching.batches import EventBatch
+    from predicast.matching.matcher import View
 
 
 class Derivation:
@@ -71,7 +71,7 @@ class Derivation:
 
         return with_derived(batch, self._trees)
 
-    def match_batch(self, matcher: Matcher, events: Sequence[Event]) -> list[list[int]]:
+    def match_batch(self, matcher: View, events: Sequence[Event]) -> list[list[int]]:
         """What a matcher answers for events with their derived attributes."""
         if not self._trees:
             return matcher.match_batch(events)

@@ -3,8 +3,9 @@
 This is the library's front door, and the only place where ids meet the integer keys that matchers
 work with. Every call is checked before anything changes: a call that refuses has changed nothing,
 and one that is interrupted, by Ctrl-C say, has changed all that it was to change or nothing
-(``store.py``). Calls from several threads are served one at a time; a change is visible to every
-call that starts after it returned.
+(``store.py``). Calls from several threads look as if served one at a time, and a change is visible
+to every call that starts after it returned. Changes do wait for each other; those who match wait
+for nobody, and nobody for them, unless the algorithm is one of the papers'.
 
 What subscriptions state is kept in columns where they came in bulk (``statements.py``): an
 ``Entry`` is made when somebody looks.
@@ -14,12 +15,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace as replaced
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
+from predicast.engine.asking import checked_event, checked_events, checked_limit
 from predicast.engine.changes import Changes
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, explain
@@ -27,7 +29,6 @@ from predicast.engine.operations import Change, Operation, Report, Subscribe, Un
 from predicast.errors import (
     EngineError,
     InvalidOptionError,
-    ModelError,
     SnapshotError,
     WindowTooLargeError,
 )
@@ -42,9 +43,9 @@ if TYPE_CHECKING:
     from predicast.arrow import TableLike
     from predicast.engine.bulk import Records
     from predicast.engine.snapshot import Snapshot
-    from predicast.engine.store import SubscriptionStore
+    from predicast.engine.store import StoreView, SubscriptionStore
 
-_MOST_MATCHES: Final = 1 << 31  # of one event: there are no more keys
+T = TypeVar("T")
 
 
 class Engine:
@@ -68,6 +69,7 @@ class Engine:
         from predicast.engine.store import SubscriptionStore  # imports NumPy, which takes its time
 
         self._store = SubscriptionStore(make_matcher(matcher, absent=absent))
+        self._has_lasting_views = self._store.matcher.has_lasting_views
         self._matcher_name = matcher
         self._absent: Absent = absent
         self._lock = threading.RLock()
@@ -147,10 +149,11 @@ class Engine:
         return [(id, key) for id, key in self._store.ids.items() if owners.get(key) == owner]
 
     def warm_up(self) -> None:
-        """Compile what matching needs, so that no later call has to wait for it.
+        """Come back when matching is at full speed: what it needs is compiled, and in use.
 
-        That takes some seconds, once per machine: the result is kept on disk, where other processes
-        find it. ``predicast warm-up`` does the same when an image or an environment is built.
+        Nobody has to wait for that, but some want to. It takes some seconds, once per machine: the
+        result is kept on disk, where other processes find it. ``predicast warm-up`` does the same
+        when an image or an environment is built. ``NotCompiledError`` if it cannot be done.
         """
         from predicast.matching import make_matcher
 
@@ -306,20 +309,20 @@ class Engine:
 
     def match(self, event: Event | Mapping[str, Any]) -> list[str]:
         """The ids of the subscriptions that the event matches, sorted."""
-        checked = event if isinstance(event, Event) else Event(event)
-        with self._lock:
-            store = self._whole()
-            whole = store.statements.derivation().event(checked)
-            return sorted(store.ids.names(store.ask(lambda matcher: matcher.match(whole))))
+        checked = event if type(event) is Event else checked_event(event)
+        if self._has_lasting_views and self._store.is_settled():
+            return _matched(self._store.view, checked)
+        return self._ask(lambda view: _matched(view, checked))
 
     def match_batch(self, events: Iterable[Event | Mapping[str, Any]]) -> list[list[str]]:
         """One sorted list of ids per event."""
-        checked = _checked_events(events)
-        with self._lock:
-            store = self._whole()
-            derived = store.statements.derivation()
-            matched = store.ask(lambda matcher: derived.match_batch(matcher, checked))
-            return [sorted(store.ids.names(keys)) for keys in matched]
+        checked = checked_events(events)
+
+        def question(view: StoreView) -> list[list[str]]:
+            matched = view.derivation.match_batch(view.matcher, checked)
+            return [sorted(view.ids.names(keys)) for keys in matched]
+
+        return self._ask(question)
 
     def match_arrow(
         self,
@@ -341,13 +344,14 @@ class Engine:
         from predicast.arrow import as_table
         from predicast.matching.matches import matches_table
 
-        most = _checked_limit(limit)
-        table = as_table(batch)  # before the lock: a stream may take its time
-        with self._lock:
-            store = self._whole()
-            columns = store.columns(table, intervals)
-            pairs = store.ask(lambda matcher: matcher.match_columns(columns, most))
-            return matches_table(pairs, store.ids)
+        most = checked_limit(limit)
+        table = as_table(batch)  # a stream may take its time
+
+        def question(view: StoreView) -> pa.Table:
+            columns = view.columns(table, intervals)
+            return matches_table(view.matcher.match_columns(columns, most), view.ids)
+
+        return self._ask(question)
 
     def count_arrow(
         self,
@@ -365,17 +369,29 @@ class Engine:
 
         from predicast.arrow import as_table
 
-        most = _checked_limit(limit)
+        most = checked_limit(limit)
         table = as_table(batch)
+
+        def question(view: StoreView) -> np.ndarray:
+            columns = view.columns(table, intervals)
+            return view.matcher.count_columns(columns, most)
+
+        return pa.array(self._ask(question), pa.int64())
+
+    def _ask(self, question: Callable[[StoreView], T]) -> T:
+        """What a view answers: without a lock, if it lasts."""
+        store = self._store
+        if self._has_lasting_views:
+            if not store.is_settled():
+                with self._lock:
+                    store.recover()
+            return question(store.view)
         with self._lock:
-            store = self._whole()
-            columns = store.columns(table, intervals)
-            counts = store.ask(lambda matcher: matcher.count_columns(columns, most))
-            return pa.array(counts, pa.int64())
+            return self._whole().ask(question)
 
     def explain(self, id: str, event: Event | Mapping[str, Any]) -> Explanation:
         """Why the subscription matches the event, or why not."""
-        checked = event if isinstance(event, Event) else Event(event)
+        checked = checked_event(event)
         return explain(id, self.get(id).subscription, checked, self._absent)
 
     # Keeping it.
@@ -428,7 +444,8 @@ class Engine:
 
         with self._lock:
             store = self._whole()
-            return Snapshot(
+            view = store.view
+            saved = Snapshot(
                 self._matcher_name,
                 self._absent,
                 store.arrived,
@@ -437,8 +454,9 @@ class Engine:
                 store.statements.copy(),
                 store.templates.copy(),
                 store.sources.copy(),
-                store.ask(lambda matcher: matcher.stored()),
+                None if self._has_lasting_views else view.matcher.stored(),
             )
+        return saved._replace(structure=view.matcher.stored()) if self._has_lasting_views else saved
 
     @classmethod
     def _from_file(cls, file: np.ndarray, path: str | None, matcher: str | None) -> Self:
@@ -457,23 +475,6 @@ class Engine:
         return engine
 
 
-def _checked_events(events: Iterable[Event | Mapping[str, Any]]) -> list[Event]:
-    """Events of the model; an error says which one is none."""
-    checked = []
-    for position, event in enumerate(events):
-        try:
-            checked.append(event if isinstance(event, Event) else Event(event))
-        except ModelError as error:
-            error.event, error.message = position, f"event {position}: {error.message}"
-            raise
-    return checked
-
-
-def _checked_limit(limit: object) -> int | None:
-    if limit is None:
-        return None
-    if type(limit) is not int or limit < 1:
-        raise InvalidOptionError(
-            f"limit is a positive integer, or None for all matches, not {limit!r}", option="limit"
-        )
-    return None if limit > _MOST_MATCHES else limit
+def _matched(view: StoreView, event: Event) -> list[str]:
+    keys = view.matcher.match(view.derivation.event(event))
+    return sorted(view.ids.names(keys))

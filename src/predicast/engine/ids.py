@@ -25,6 +25,9 @@ Limits: an id has at most 1,024 bytes, and all together as many as one Arrow arr
 
 from __future__ import annotations
 
+import threading
+import weakref
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -62,16 +65,36 @@ class _Answers(NamedTuple):
     position: np.ndarray | None  # None: the key itself
 
 
+class Lease:
+    """Held by whoever may still ask for the ids of keys as they were; leads to the next one."""
+
+    __slots__ = ("__weakref__", "next")
+
+    def __init__(self) -> None:
+        self.next: Lease | None = None
+
+
 class Ids:
-    """Ids by key and keys by id."""
+    """Ids by key and keys by id.
+
+    Others may ask for the ids of keys that they found a while ago (``names``, ``indexed``) while
+    ids come and go. So a key that is given up keeps its id until nobody can ask for it any more:
+    whoever asks has held a *lease* since before, and a key that was given up under a lease is free
+    when the lease is gone, and with it all earlier ones.
+    """
 
     def __init__(self) -> None:
         self._unread: HeldIds | None = None  # from a file; then nothing below holds yet
         self._keys: dict[str, int] = {}
-        self._by_key: list[str | None] = []
+        self._by_key: list[str | None] = []  # those of keys that were given up among them
         self._free: list[int] = []
+        self.lease = Lease()
+        self._given_up: list[int] = []  # keys, under this lease
+        self._leased: deque[tuple[weakref.ref[Lease], list[int]]] = deque()  # under earlier ones
         self._bytes = 0  # of all ids in UTF-8
         self._answers: _Answers | None = None  # made when somebody first asks for the array
+        self._version = 0  # counts up with every id that comes
+        self._publishing = threading.RLock()  # held for an instant: answers are in step with ids
 
     @classmethod
     def restored(cls, held: HeldIds) -> Ids:
@@ -84,7 +107,10 @@ class Ids:
         """What there is, untouched by later changes; quick, as it may be under a lock."""
         if self._unread is not None:
             return self._unread
-        return HeldIds(self._by_key.copy(), list(self._keys.values()))
+        texts = self._by_key.copy()
+        for key in self._unheld():
+            texts[key] = None
+        return HeldIds(texts, list(self._keys.values()))
 
     def __len__(self) -> int:
         if self._unread is None:
@@ -113,16 +139,18 @@ class Ids:
 
     def names(self, keys: Sequence[int]) -> list[str]:
         """The ids of some keys."""
-        if self._unread is not None:
+        unread = self._unread
+        if unread is not None:
             import numpy as np
             import pyarrow as pa
 
             # pa.array would import pandas, if there is one, only to learn that this is a list.
             raw = pa.py_buffer(np.array(keys, np.int64))
             wanted = pa.Array.from_buffers(pa.int64(), len(keys), [None, raw])
-            found: list[str] = self.array().take(wanted).to_pylist()
+            found: list[str] = unread.texts.take(wanted).to_pylist()  # type: ignore[union-attr]
             return found
-        return [self._by_key[key] for key in keys]  # type: ignore[misc]
+        by_key = self._by_key
+        return [by_key[key] for key in keys]  # type: ignore[misc]
 
     def first_held(self, ids: Iterable[str]) -> str | None:
         """The first of some ids that is held already, if any."""
@@ -136,6 +164,8 @@ class Ids:
     def free_keys(self, count: int) -> list[int]:
         """As many keys that stand for nothing, in the order in which they are to be used."""
         self._by_id()
+        if len(self._free) < count:
+            self._reclaim()
         again = self._free[: -count - 1 : -1]
         new = self.bound()
         return [*again, *range(new, new + count - len(again))]
@@ -157,20 +187,25 @@ class Ids:
         if keys.pop(id, None) is None:
             if self._free and self._free[-1] == key:
                 self._free.pop()
-            by_key.extend([None] * (key + 1 - len(by_key)))
+            if key >= len(by_key):
+                by_key.extend([None] * (key + 1 - len(by_key)))
             by_key[key] = id
             self._bytes += _size(id)
-            self._append_text(key, id)
+            with self._publishing:
+                self._version += 1
+                self._append_text(key, id)
         keys[id] = key
 
     def put_many(self, ids: list[str], keys: list[int]) -> None:
         """Hold many new ids under the keys that ``free_keys`` gave."""
+        if len(keys) < _FEW:
+            for id, key in zip(ids, keys, strict=True):
+                self.put(id, key)
+            return
         held, bound = self._by_id(), self.bound()
-        again = len(keys)
-        if again >= _FEW:
-            again = sum(key < bound for key in keys)
-            if keys[again:] != [*range(bound, bound + len(keys) - again)]:
-                again = len(keys)  # as a change that is carried out again finds them
+        again = sum(key < bound for key in keys)
+        if keys[again:] != [*range(bound, bound + len(keys) - again)]:
+            again = len(keys)  # as a change that is carried out again finds them
         for id, key in zip(ids[:again], keys, strict=False):
             self.put(id, key)
         new = ids[again:]
@@ -178,45 +213,73 @@ class Ids:
             return
         self._by_key += new
         self._bytes += sum(map(_size, new))
-        self._answers = None
+        with self._publishing:
+            self._version += 1
+            self._answers = None
         held.update(zip(new, keys[again:], strict=True))
 
     def remove(self, id: str, key: int) -> None:
-        """Forget an id, if it is there; the key that stood for it is free."""
+        """Forget an id, if it is there; the key that stood for it is given up."""
         if self._by_id().pop(id, None) is not None:
-            self._by_key[key] = None
-            self._free.append(key)
+            self._given_up.append(key)
             self._bytes -= _size(id)
+
+    def _reclaim(self) -> None:
+        """Begin another lease, and take back what was given up under those that are gone."""
+        if self._given_up:
+            lease, self.lease = self.lease, Lease()
+            lease.next = self.lease
+            self._leased.append((weakref.ref(lease), self._given_up))
+            self._given_up = []
+            del lease
+        while self._leased and self._leased[0][0]() is None:
+            self._free += self._leased.popleft()[1]
+
+    def _unheld(self) -> Iterator[int]:
+        """All keys below the bound that stand for nothing."""
+        yield from self._free
+        yield from self._given_up
+        for _, keys in self._leased:
+            yield from keys
 
     def repair(self) -> None:
         """Work out anew what follows from the ids and their keys, after an interrupted change."""
-        keys = self._by_id()
-        by_key: list[str | None] = [None] * (max(keys.values(), default=-1) + 1)
+        keys, by_key = self._by_id(), self._by_key
+        by_key.extend([None] * (max(keys.values(), default=-1) + 1 - len(by_key)))
+        unheld = set(range(len(by_key)))
         for id, key in keys.items():
             by_key[key] = id
-        self._answers = None
-        self._by_key = by_key
-        self._free = [key for key, id in enumerate(by_key) if id is None]
+            unheld.discard(key)
+        with self._publishing:
+            self._version += 1
+            self._answers = None
+        self._free, self._leased, self._given_up = [], deque(), sorted(unheld)
         self._bytes = sum(map(_size, keys))
 
     # What answers are made of.
 
-    def positions(self, keys: np.ndarray) -> np.ndarray:
-        """Where the ids of some keys stand in ``array``."""
-        self.array()
-        position = None if self._answers is None else self._answers.position
-        return keys if position is None else position[keys]
+    def indexed(self, keys: np.ndarray) -> tuple[np.ndarray, pa.StringArray]:
+        """Where the ids of some keys stand in an array of texts, and that array."""
+        unread = self._unread
+        if unread is not None:
+            return keys, unread.texts
+        answers = self._answers
+        if answers is None:
+            answers = self._made_answers()
+        position = answers.position
+        return keys if position is None else position[keys], answers.texts.array()
 
-    def array(self) -> pa.StringArray:
-        """The texts of all ids, where ``positions`` says; others may stand between them."""
+    def _made_answers(self) -> _Answers:
+        """What is there now; kept for the next one, unless an id has come meanwhile."""
         import pyarrow as pa
 
-        if self._unread is not None:
-            return self._unread.texts
-        if self._answers is None:
-            texts = _Texts(pa.array([id or "" for id in self._by_key], pa.string()))
-            self._answers = _Answers(texts, None)
-        return self._answers.texts.array()
+        version = self._version
+        texts = _Texts(pa.array([id or "" for id in self._by_key], pa.string()))
+        answers = _Answers(texts, None)
+        with self._publishing:
+            if self._version == version:
+                self._answers = answers
+        return answers
 
     def _append_text(self, key: int, id: str) -> None:
         if self._answers is None:
@@ -297,18 +360,19 @@ class _Texts:
         if self._count + 1 == len(self._offsets):
             self._offsets = np.append(self._offsets, np.zeros(self._count, np.int32))
         self._data[start:end] = np.frombuffer(encoded, np.uint8)
-        self._count += 1
-        self._offsets[self._count] = end
+        self._offsets[self._count + 1] = end
+        self._count += 1  # the last step: somebody may look meanwhile
         return self._count - 1
 
     def array(self) -> pa.StringArray:
         """All of them, without a copy."""
         import pyarrow as pa
 
-        used = int(self._offsets[self._count])
-        offsets = pa.py_buffer(self._offsets[: self._count + 1])
+        count = self._count  # first: what is there then is in whatever arrays are there now
+        used = int(self._offsets[count])
+        offsets = pa.py_buffer(self._offsets[: count + 1])
         data = pa.py_buffer(self._data[:used])
-        return pa.StringArray.from_buffers(self._count, offsets, data)
+        return pa.StringArray.from_buffers(count, offsets, data)
 
 
 def check_id(what: str, text: object) -> None:

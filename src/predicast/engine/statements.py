@@ -103,6 +103,7 @@ class Statements:
         self._by_outline: dict[Outline, list[int]] = {}  # numbers of chunks, the oldest first
         self._home = np.zeros(0, np.uint8)
         self._attributes: Counter[str] = Counter()  # how many subscriptions look at each
+        self._names: frozenset[str] | None = None  # of those, since they last changed
         self._derivation: Derivation | None = derivation.NONE  # None: to be made anew
         self._in_chunks = 0
         self._unread: Unread | None = None  # more that are alone
@@ -219,7 +220,7 @@ class Statements:
         at_home = [key for key in alone if key < len(self._home)]
         self._home[at_home] = 0
         self._attributes, self._in_chunks, self._by_outline = Counter(), 0, {}
-        self._derivation = None
+        self._names = self._derivation = None
         for stated in alone.values():
             self._look(stated.outline.attributes(), 1)
         for number, chunk in list(self._chunks.items()):
@@ -270,7 +271,9 @@ class Statements:
 
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at."""
-        return frozenset(self._attributes)
+        if self._names is None:
+            self._names = frozenset(self._attributes)
+        return self._names
 
     def derivation(self) -> Derivation:
         """The derived attributes that some subscription looks at."""
@@ -338,15 +341,17 @@ class Statements:
         return chunk.alike.outline.attributes()
 
     def _look(self, attributes: frozenset[str], subscriptions: int) -> None:
+        counts = self._attributes
         for attribute in attributes:
-            before = self._attributes[attribute]
-            self._attributes[attribute] += subscriptions
-            if not self._attributes[attribute]:
-                del self._attributes[attribute]
-            elif before:
+            before = counts[attribute]  # 0 if nobody does
+            counts[attribute] = before + subscriptions
+            if before and before + subscriptions:
                 continue
+            self._names = None
             if is_derived(attribute):
                 self._derivation = None
+            if not before + subscriptions:
+                del counts[attribute]
 
     # Chunks.
 

@@ -8,12 +8,16 @@ raises (Ctrl-C, a timeout), no memory left. So a change goes like this::
     let the matcher change        it is not trusted until the end; if it refuses, it has undone it
     decide: pending = delta       one assignment; from here on the change happens
     carry out the delta           on ids, statements, ..., each step the same if done twice
+    publish: view = another       one assignment; from here on events see the change
     pending = nothing, and the matcher is trusted again
 
 Whoever comes next after an exception finds what was left over, and finishes it (``recover``): a
 pending delta is carried out again from the start, and a matcher that is not trusted is filled anew
 from the statements. That costs as much as loading an engine, after an exception in a moment that
 lasts microseconds, and nothing otherwise.
+
+What events are asked of is a ``StoreView``, which later changes leave alone: with a matcher that
+has lasting views, as the default one has, nobody who matches waits for anybody who changes.
 
 Rejected: undoing what was done so far. It needs memory just when there may be none, and is itself
 interrupted by the second Ctrl-C.
@@ -22,12 +26,13 @@ interrupted by the second Ctrl-C.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from predicast.engine.changes import Changes, Touched
 from predicast.engine.delta import StoreDelta
-from predicast.engine.ids import Ids, duplicate, unknown
+from predicast.engine.derivation import Derivation
+from predicast.engine.ids import Ids, Lease, duplicate, unknown
 from predicast.engine.owners import Owners
 from predicast.engine.sources import Sources
 from predicast.engine.statements import Statements
@@ -35,7 +40,7 @@ from predicast.engine.templates import Templates
 from predicast.engine.windows import Window
 from predicast.errors import PredicastError
 from predicast.matching.delta import Delta, Effect, Group
-from predicast.matching.matcher import Matcher
+from predicast.matching.matcher import Matcher, View
 from predicast.model.operand_columns import gathered
 from predicast.model.outline import Stated
 
@@ -44,9 +49,30 @@ if TYPE_CHECKING:
 
     from predicast.engine.bulk import Bulk
     from predicast.engine.snapshot import Snapshot
+    from predicast.engine.templates import Template
     from predicast.matching.batches import EventBatch
 
 T = TypeVar("T")
+
+
+class StoreView(NamedTuple):
+    """What is asked: a matcher's view, and what is needed to ask it and to name what it finds."""
+
+    matcher: View
+    ids: Ids
+    lease: Lease  # while it is held, ``ids`` knows the keys that the matcher may find
+    attributes: frozenset[str]
+    derivation: Derivation
+
+    def columns(
+        self, table: pa.Table, intervals: Mapping[str, tuple[str, str]] | None
+    ) -> EventBatch:
+        """What subscriptions look at in a table, derived attributes included."""
+        from predicast.matching.batches.event_batch import EventBatch
+
+        wanted = self.derivation.read(self.attributes)
+        return self.derivation.columns(EventBatch.from_arrow(table, wanted, intervals))
+
 
 _FEW: Final = 32  # subscriptions that are quicker put one by one than column by column
 
@@ -65,6 +91,13 @@ class SubscriptionStore:
         self.followers: weakref.WeakSet[Changes] = weakref.WeakSet()
         self._pending: StoreDelta | None = None
         self._is_matcher_trusted = True
+        self.is_changing = False  # somebody is in the middle of a change
+        self.view = self._view()
+
+    def _view(self) -> StoreView:
+        ids, statements = self.ids, self.statements
+        view, attributes = self.matcher.view(), statements.attributes()
+        return StoreView(view, ids, ids.lease, attributes, statements.derivation())
 
     def key(self, id: str) -> int:
         """The key of an id, or an error."""
@@ -92,24 +125,22 @@ class SubscriptionStore:
         self.ids, self.owners = Ids.restored(saved.ids), saved.owners
         self.statements, self.arrived = saved.statements, saved.arrived
         self.templates, self.sources = saved.templates, saved.sources
+        self.view = self._view()
 
     # Asking.
 
-    def columns(
-        self, table: pa.Table, intervals: Mapping[str, tuple[str, str]] | None
-    ) -> EventBatch:
-        """What subscriptions look at in a table, derived attributes included."""
-        from predicast.matching.batches.event_batch import EventBatch
+    def is_settled(self) -> bool:
+        """Whether the view is of all that was decided, or another thread will see to it."""
+        return self.is_changing or (self._pending is None and self._is_matcher_trusted)
 
-        derived = self.statements.derivation()
-        wanted = derived.read(self.statements.attributes())
-        return derived.columns(EventBatch.from_arrow(table, wanted, intervals))
+    def ask(self, question: Callable[[StoreView], T]) -> T:
+        """What a matcher without lasting views answers, which must not change meanwhile.
 
-    def ask(self, question: Callable[[Matcher], T]) -> T:
-        """What the matcher answers; not trusted any more if it was interrupted while it did."""
-        self._is_matcher_trusted = self.matcher.survives_interrupted_matches
+        It is not trusted any more if it was interrupted while it did.
+        """
+        self._is_matcher_trusted = False
         try:
-            answer = question(self.matcher)
+            answer = question(self.view)
         except PredicastError:
             self._is_matcher_trusted = True
             raise
@@ -133,6 +164,7 @@ class SubscriptionStore:
             StoreDelta(
                 self.arrived + len(keys),
                 Delta(added_groups=groups),
+                removed=(),
                 ids=bulk.ids,
                 keys=keys,
                 owners={keys[position]: owner for position, owner in bulk.owners.items()},
@@ -148,42 +180,50 @@ class SubscriptionStore:
 
     def _delta(self, window: Window) -> StoreDelta:
         """What holds after a window."""
-        moved = [Group(*each) for each in window.moved()]
+        moved = [Group(*each) for each in window.moved()] if window.moves else []
         states = window.states
-        delta = StoreDelta(self.arrived + window.arrived, Delta())
         new = [id for id, state in states.items() if state.key is None]
-        self.ids.check_room(new)
-        fresh = iter(self.ids.free_keys(len(new)))
-        removed: list[int] = []
+        keys_to_come: Iterator[int] = iter(())
+        if new:
+            self.ids.check_room(new)
+            keys_to_come = iter(self.ids.free_keys(len(new)))
+        gone: list[tuple[str, int]] = []
+        ids: list[str] = []
+        keys: list[int] = []
+        owners: dict[int, str | None] = {}
+        templates: dict[int, Template | None] = {}
+        sources: dict[int, str | None] = {}
         added: list[tuple[int, Stated]] = []
         changed: list[tuple[int, Stated]] = []
         for id, state in states.items():
+            key = state.key
             if not state.present:
-                assert state.key is not None
-                delta.removed.append((id, state.key))
-                removed.append(state.key)
+                assert key is not None
+                gone.append((id, key))
                 continue
-            key = next(fresh) if state.key is None else state.key
+            into = changed
+            if key is None:
+                key, into = next(keys_to_come), added
             if state.arrives_anew:
-                delta.ids.append(id)
-                delta.keys.append(key)
-            delta.owners[key] = state.owner
+                ids.append(id)
+                keys.append(key)
+            owners[key] = state.owner
             if not state.keeps_template:
-                delta.templates[key] = state.template
+                templates[key] = state.template
             if state.stated is not None:
-                (added if state.key is None else changed).append((key, state.stated))
-                delta.sources[key] = state.text
+                into.append((key, state.stated))
+                sources[key] = state.text
+        removed = [key for _, key in gone]
         if len(states) < _FEW:
-            delta.stated = Delta(removed, added, changed, changed_groups=moved)
+            stated = Delta(removed, added, changed, (), moved)
         else:
-            groups = [*moved, *_grouped(changed)]
-            delta.stated = Delta(removed, (), (), _grouped(added), groups)
+            stated = Delta(removed, (), (), _grouped(added), [*moved, *_grouped(changed)])
+        touched: list[Touched] = []
         if self.followers:
-            delta.touched = [
-                *(self._touched(id, state.key) for id, state in states.items()),
-                *(self._touched(id, move.key) for id, move in window.moves.items()),
-            ]
-        return delta
+            touched += [self._touched(id, state.key) for id, state in states.items()]
+            touched += [self._touched(id, move.key) for id, move in window.moves.items()]
+        arrived = self.arrived + window.arrived
+        return StoreDelta(arrived, stated, gone, ids, keys, owners, templates, sources, touched)
 
     def _touched(self, id: str, key: int | None) -> Touched:
         return Touched(id, key is not None, None if key is None else self.owners.get(key))
@@ -192,16 +232,21 @@ class SubscriptionStore:
 
     def _change(self, delta: StoreDelta) -> Effect:
         """Change the matcher and all else; what the matcher says of it."""
-        self._is_matcher_trusted = False
+        self.is_changing = True
         try:
-            effect = self.matcher.apply(delta.stated, self.statements.get)
-        except PredicastError:  # it refuses, and has undone what it did
+            self._is_matcher_trusted = False
+            try:
+                effect = self.matcher.apply(delta.stated, self.statements.get)
+            except PredicastError:  # it refuses, and has undone what it did
+                self._is_matcher_trusted = True
+                raise
+            self._pending = delta
+            self._carry_out(delta)
+            self.view = self._view()
+            self._pending = None
             self._is_matcher_trusted = True
-            raise
-        self._pending = delta
-        self._carry_out(delta)
-        self._pending = None
-        self._is_matcher_trusted = True
+        finally:
+            self.is_changing = False
         return effect
 
     def _carry_out(self, delta: StoreDelta) -> None:
@@ -210,9 +255,10 @@ class SubscriptionStore:
             for changes in self.followers:
                 changes.note(delta.touched)
         self.ids.put_many(delta.ids, delta.keys)  # first: it counts on the keys that are free now
-        for group in (*delta.stated.added_groups, *delta.stated.changed_groups):
+        stated_now = delta.stated
+        for group in (*stated_now.added_groups, *stated_now.changed_groups):
             self.statements.put_alike(*group)
-        for key, stated in (*delta.stated.added, *delta.stated.changed):
+        for key, stated in (*stated_now.added, *stated_now.changed):
             self.statements.put(key, stated)
         for key, owner in delta.owners.items():
             self.owners.set(key, owner)
@@ -236,6 +282,7 @@ class SubscriptionStore:
         """Finish what an exception left unfinished; to be called before anything else is."""
         if self._pending is None and self._is_matcher_trusted:
             return
+        self.is_changing = False  # whoever was has been interrupted, even in saying so
         if self._pending is not None:
             self._repair()
             self._carry_out(self._pending)
@@ -244,6 +291,7 @@ class SubscriptionStore:
         matcher = type(self.matcher)(absent=self.matcher.absent)
         fill(matcher, self.statements)
         self.matcher = matcher
+        self.view = self._view()
         self._is_matcher_trusted = True
 
     def _repair(self) -> None:

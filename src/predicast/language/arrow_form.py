@@ -69,14 +69,14 @@ _REQUIRED: Final = ("id", "clause", "attribute", "operator", *VALUES[:4])
 _FEW_SLOTS: Final = 1 << 16  # codes for which a table of all of them is cheap
 
 
-class Reading(NamedTuple):
+class SubscriptionGroups(NamedTuple):
     """Subscriptions with their ids; a group's subscriptions are those at its positions."""
 
     ids: pa.StringArray  # all different, in order of appearance
     groups: list[tuple[np.ndarray, OperandColumns]]
 
 
-def alike_from_arrow(given: TableLike) -> Reading:
+def alike_from_arrow(given: TableLike) -> SubscriptionGroups:
     """The subscriptions of a table, by outline."""
     table = as_table(given)
     for column in _REQUIRED:
@@ -93,11 +93,11 @@ def alike_from_arrow(given: TableLike) -> Reading:
     table = table.select(wanted)
     rows = ColumnRows.read(table)
     if not rows.length:
-        return Reading(pa.array([], pa.string()), [])
+        return SubscriptionGroups(pa.array([], pa.string()), [])
     return _by_outline(rows)
 
 
-def _by_outline(rows: ColumnRows) -> Reading:
+def _by_outline(rows: ColumnRows) -> SubscriptionGroups:
     arrangement = arranged(rows)
     odd = np.zeros(len(arrangement.ids), bool)
     odd[arrangement.subscription[rows.odd()]] = True
@@ -124,7 +124,7 @@ def _by_outline(rows: ColumnRows) -> Reading:
                 positions, alike = positions[~repeated], alike.take(~repeated)
             if len(alike):
                 groups.append((positions, alike))
-    return Reading(arrangement.ids, groups + _read_odd(rows, arrangement, odd))
+    return SubscriptionGroups(arrangement.ids, groups + _read_odd(rows, arrangement, odd))
 
 
 class _Slots:

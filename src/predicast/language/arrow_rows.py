@@ -35,14 +35,14 @@ def read_rows(rows: pa.Table, numbers: Iterable[int]) -> dict[str, Subscription]
         if constraint is None:
             continue
         if constraint.operator in SET:
-            place = (id, clause, constraint.attribute, constraint.operator)
-            constraints.setdefault(place, constraint)
-            sets.setdefault(place, []).extend(constraint.operand)  # type: ignore[arg-type]
+            set_of = (id, clause, constraint.attribute, constraint.operator)
+            constraints.setdefault(set_of, constraint)
+            sets.setdefault(set_of, []).extend(constraint.operand)  # type: ignore[arg-type]
         else:
             constraints.setdefault(constraint, constraint)
-    for place, members in sets.items():
-        id, clause, attribute, operator = place
-        clauses[id][clause][place] = Constraint(attribute, operator, tuple(members))
+    for set_of, members in sets.items():
+        id, clause, attribute, operator = set_of
+        clauses[id][clause][set_of] = Constraint(attribute, operator, tuple(members))
     return {
         id: Subscription(tuple(Clause(tuple(each.values())) for each in by_clause.values()))
         for id, by_clause in clauses.items()

@@ -3,7 +3,7 @@
 ``x BETWEEN :x1 AND :x2 AND kind = :k`` is parsed once, whatever values it is filled with and
 however often they change. Filling gives an outline and operands (``predicast.model.outline``),
 without a constraint in between: the values are laid out in one list, from which the operands are
-picked by position (``predicast.language.where.layout``).
+picked by position (``predicast.language.where.filling``).
 
 Which values a test takes depends on their types alone, so a filling with types that were seen
 before checks nothing but the values themselves (range, Unicode, patterns) and finds its outline in
@@ -40,9 +40,9 @@ from predicast.errors import (
     suggest,
 )
 from predicast.language.where.cache import MAX_TEXT, check_text
-from predicast.language.where.layout import Layout, is_open
+from predicast.language.where.filling import Filling, is_open
 from predicast.language.where.position import missing
-from predicast.language.where.template import OUTLINES, ConstraintTemplate, estimate
+from predicast.language.where.shape import OUTLINES, ConstraintTemplate, estimate
 from predicast.model import Kind, Leaf, Not, Value
 from predicast.model.expression import Node, normalised
 from predicast.model.outline import OPERAND_TYPES, Outline, Stated, outline_of
@@ -67,7 +67,7 @@ class Parametric:
     """
 
     __slots__ = (
-        *("_clauses", "_layout", "_operands", "_places"),
+        *("_clauses", "_filling", "_operands", "_places"),
         *("cost", "names", "numeric", "text"),
     )
 
@@ -85,39 +85,39 @@ class Parametric:
         self._clauses = normalised(node)
         stated = {each.literals[:1] for clause in self._clauses for each in clause}
         tests = [each for each in _tests(node) if each.literals[:1] in stated or is_open(each)]
-        self._layout = layout = Layout(text, tests)
-        self.names = layout.names
+        self._filling = filling = Filling(text, tests)
+        self.names = filling.names
         positions = [
             position
             for clause in self._clauses
             for template in clause
-            for position in layout.positions(template)
+            for position in filling.positions(template)
         ]
         self._operands = _picker(positions)
         self._places = {
-            name: None if number in layout.used_in_made else _occurrences(number, positions)
+            name: None if number in filling.used_in_made else _occurrences(number, positions)
             for number, name in enumerate(self.names)
         }
-        self.cost = layout.cost + estimate(text, self._clauses)
+        self.cost = filling.cost + estimate(text, self._clauses)
 
     def fill(self, values: Mapping[str, Any]) -> Stated:
         """The subscription with these values, or a ``ParameterError`` that says what is wrong."""
         given = self._given(values)
-        layout = self._layout
+        filling = self._filling
         try:
             laid_out: list[Any] = [_canonical(value) for value in given]
-            key = layout, tuple(map(type, laid_out))
+            key = filling, tuple(map(type, laid_out))
             try:
                 outline: Outline | None = OUTLINES[key]
             except KeyError:
                 outline = None
             if outline is None:
-                layout.check(given)
-            laid_out += layout.constants
-            for make in layout.makers:
+                filling.check(given)
+            laid_out += filling.constants
+            for make in filling.makers:
                 laid_out.append(make(laid_out))
         except ModelError as error:
-            layout.check(given)
+            filling.check(given)
             raise AssertionError("a filling failed that every test accepts") from error
         if outline is None:
             outline = OUTLINES.put(key, self._outlined(laid_out))
@@ -157,7 +157,7 @@ class Parametric:
 
     def kinds(self) -> Mapping[str, frozenset[Kind]]:
         """For each name, the kinds of value that the text alone leaves it."""
-        return MappingProxyType(self._layout.kinds)
+        return MappingProxyType(self._filling.kinds)
 
     def _given(self, values: Mapping[str, Any]) -> list[Any]:
         """The values in the order of the names; neither more nor fewer."""
@@ -181,13 +181,13 @@ class Parametric:
             )
 
     def _outlined(self, laid_out: list[Any]) -> Outline:
-        slot = self._layout.slot
+        slot = self._filling.slot
         return outline_of(
             tuple([tuple([slot(test, laid_out) for test in clause]) for clause in self._clauses])
         )
 
     def _missing(self, values: Mapping[str, Any]) -> MissingParameterError:
-        starts = self._layout.starts
+        starts = self._filling.starts
         return missing(self.text, {name: starts[name] for name in self.names if name not in values})
 
     def _unknown(self, name: Any) -> UnknownParameterError:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 # Rows tested at a time. A test costs some ten microseconds of Python whatever their number, so that
 # Spark's batches of 10,000 rows are best left whole.
-_CHUNK_ROWS: Final = 16_384
+CHUNK_ROWS: Final = 16_384
 _MAX_MASK_BYTES: Final = 2**27  # the memory of masks kept for clauses to come
 
 # A clause, as the constraints on each of its attributes.
-_Groups: TypeAlias = list[tuple[str, tuple[Constraint, ...]]]
+Groups: TypeAlias = list[tuple[str, tuple[Constraint, ...]]]
 
 
 class BruteForce(OneByOne):
@@ -37,7 +37,7 @@ class BruteForce(OneByOne):
     def __init__(self, *, absent: Absent = "fails") -> None:
         super().__init__(absent=absent)
         self._subscriptions: dict[int, Subscription] = {}
-        self._groups: dict[int, list[_Groups]] = {}
+        self._groups: dict[int, list[Groups]] = {}
         self._events = 0
         self._tested = 0
         self._constraints_tested = 0
@@ -86,8 +86,8 @@ class BruteForce(OneByOne):
         self._count(len(columns))
         events: list[np.ndarray] = [np.empty(0, np.int64)]
         keys: list[np.ndarray] = [np.empty(0, np.int64)]
-        for start, chunk in columns.chunks(_CHUNK_ROWS):
-            test = _MaskCache(chunk, self.absent)
+        for start, chunk in columns.chunks(CHUNK_ROWS):
+            test = MaskCache(chunk, self.absent)
             for key, clauses in self._groups.items():
                 rows = test.rows_of(clauses)
                 if len(rows):
@@ -118,7 +118,7 @@ class BruteForce(OneByOne):
         self._tested += events * len(self._subscriptions)
 
 
-class _MaskCache:
+class MaskCache:
     """The masks of one chunk, each computed once while there is room for it."""
 
     def __init__(self, columns: EventBatch, absent: Absent) -> None:
@@ -128,7 +128,7 @@ class _MaskCache:
         self._max_masks = _MAX_MASK_BYTES // max(1, len(columns))
         self.tested = 0
 
-    def rows_of(self, clauses: list[_Groups]) -> np.ndarray:
+    def rows_of(self, clauses: list[Groups]) -> np.ndarray:
         """The rows that some clause matches."""
         import numpy as np
 
@@ -140,7 +140,7 @@ class _MaskCache:
             return np.empty(0, np.int64)
         return np.flatnonzero(matched)
 
-    def _clause(self, groups: _Groups) -> np.ndarray:
+    def _clause(self, groups: Groups) -> np.ndarray:
         import numpy as np
 
         if not groups:

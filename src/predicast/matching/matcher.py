@@ -71,50 +71,8 @@ class Stored(NamedTuple):
     clauses: Sequence[Clause]  # what is in neither: the engine knows how to write them
 
 
-class Matcher(ABC):
-    """A data structure that holds subscriptions and finds those that an event matches.
-
-    ``apply``, ``match`` and ``statistics`` are what there is to write; where a structure takes
-    subscriptions one by one, ``OneByOne`` writes the first.
-    """
-
-    name: ClassVar[str]
-    # Whether an exception out of nowhere (Ctrl-C) in a match does no harm to the next one.
-    survives_interrupted_matches: ClassVar[bool] = False
-
-    def __init__(self, *, absent: Absent = "fails") -> None:
-        self.absent: Absent = absent
-
-    # Changes.
-
-    @abstractmethod
-    def apply(self, delta: Delta, before: Before) -> Effect:
-        """Make what a delta says hold; the very next event sees it.
-
-        The engine has seen to it that keys are new or known as the delta says. A matcher may refuse
-        a subscription that its structure cannot hold, with ``UnsupportedByMatcherError``: then
-        nothing has changed. ``before`` says what a key stood for, to undo what was done so far.
-        """
-
-    def subscribe(self, key: int, subscription: Subscription) -> None:
-        """Hold a subscription under a new key."""
-        self.apply(Delta(added=[(key, outlined(subscription))]), _unasked)
-
-    def unsubscribe(self, key: int) -> None:
-        """Forget the subscription under a key."""
-        self.apply(Delta(removed=[key]), _unasked)
-
-    def change(self, key: int, subscription: Subscription) -> None:
-        """Replace the subscription under a key."""
-        self.apply(Delta(changed=[(key, outlined(subscription))]), _unasked)
-
-    def warm_up(self) -> None:  # noqa: B027  # most have nothing to do
-        """Do what is done once per machine or process, such as compiling, at once."""
-
-    def settle(self) -> None:  # noqa: B027  # most have nothing to do
-        """Do at once what would otherwise be done later, in a background thread."""
-
-    # Matching.
+class View(ABC):
+    """What can be asked: which subscriptions an event matches."""
 
     @abstractmethod
     def match(self, event: Event) -> list[int]:
@@ -141,18 +99,66 @@ class Matcher(ABC):
         """How many subscriptions each event of a batch matches, counting up to the limit."""
         return self.match_columns(columns, limit).counts(len(columns))
 
-    @abstractmethod
-    def statistics(self) -> dict[str, int]:
-        """How much is held and how much work was done, by name."""
-
-    # Files.
-
     def stored(self) -> Stored | None:
         """What to put into a file beside the subscriptions, so that ``restore`` is quick.
 
         Later changes do not touch what is returned. ``None`` if filling it anew is quick enough.
         """
         return None
+
+
+class Matcher(View):
+    """A data structure that holds subscriptions and finds those that an event matches.
+
+    ``apply``, ``match`` and ``statistics`` are what there is to write; where a structure takes
+    subscriptions one by one, ``OneByOne`` writes the first.
+    """
+
+    name: ClassVar[str]
+    # Whether a view stays as it is while the matcher changes, so that both may be used at a time.
+    has_lasting_views: ClassVar[bool] = False
+
+    def __init__(self, *, absent: Absent = "fails") -> None:
+        self.absent: Absent = absent
+
+    def view(self) -> View:
+        """What is held now, to be asked."""
+        return self
+
+    # Changes.
+
+    @abstractmethod
+    def apply(self, delta: Delta, before: Before) -> Effect:
+        """Make what a delta says hold; the very next event sees it.
+
+        The engine has seen to it that keys are new or known as the delta says. A matcher may refuse
+        a subscription that its structure cannot hold, with ``UnsupportedByMatcherError``: then
+        nothing has changed. ``before`` says what a key stood for, to undo what was done so far.
+        """
+
+    def subscribe(self, key: int, subscription: Subscription) -> None:
+        """Hold a subscription under a new key."""
+        self.apply(Delta(added=[(key, outlined(subscription))]), _unasked)
+
+    def unsubscribe(self, key: int) -> None:
+        """Forget the subscription under a key."""
+        self.apply(Delta(removed=[key]), _unasked)
+
+    def change(self, key: int, subscription: Subscription) -> None:
+        """Replace the subscription under a key."""
+        self.apply(Delta(changed=[(key, outlined(subscription))]), _unasked)
+
+    def warm_up(self) -> None:  # most have nothing to do
+        """Do what is done once per machine or process, such as compiling, at once."""
+
+    def settle(self) -> None:  # most have nothing to do
+        """Do at once what would otherwise be done later, in a background thread."""
+
+    @abstractmethod
+    def statistics(self) -> dict[str, int]:
+        """How much is held and how much work was done, by name."""
+
+    # Files.
 
     def restore(self, stored: Stored, bound: int) -> bool:
         """Become what was stored, being empty; say whether that can be done.

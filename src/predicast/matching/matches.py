@@ -27,12 +27,8 @@ _FEWER: Final = 32  # times fewer matches than subscriptions make a dictionary o
 class IdsByKey(Protocol):
     """The ids that keys stand for."""
 
-    def array(self) -> pa.StringArray:
-        """All ids."""
-        ...
-
-    def positions(self, keys: np.ndarray) -> np.ndarray:
-        """Where the ids of some keys stand in the array."""
+    def indexed(self, keys: np.ndarray) -> tuple[np.ndarray, pa.StringArray]:
+        """Where the ids of some keys stand in an array of texts, and that array."""
         ...
 
     def names(self, keys: Sequence[int]) -> list[str]:
@@ -47,7 +43,7 @@ class IdsByKey(Protocol):
 def matches_table(pairs: Pairs, ids: IdsByKey) -> pa.Table:
     """(event, key) pairs, ascending by event, as a table of events and ids in the same order."""
     if _FEWER * len(pairs.keys) >= ids.bound():
-        indices, dictionary = ids.positions(pairs.keys), ids.array()
+        indices, dictionary = ids.indexed(pairs.keys)
     else:
         keys, indices = np.unique(pairs.keys, return_inverse=True)
         dictionary = pa.array(ids.names(keys.tolist()), pa.string())

@@ -22,7 +22,7 @@ from typing import Any, Final
 from predicast.bounded_cache import remembered
 from predicast.model.constraint import Absent, Constraint
 from predicast.model.interval import Interval
-from predicast.model.operators import Operator
+from predicast.model.operators import BOUNDS, Operator
 from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
 from predicast.model.spans import (
     EVERYTHING,
@@ -149,24 +149,14 @@ def _without_contradictions(domain: Domain) -> Domain:
 def _spans_of(constraint: Constraint) -> SpanSet | None:
     """The constraint as a span set, or ``None`` if order cannot express it."""
     operand: Any = constraint.operand
+    if constraint.operator in BOUNDS:
+        return span_set([_bounded(constraint)])
     match constraint.operator:
-        case Operator.EQ:
-            return (_from_to(operand, operand),)
-        case Operator.LT:
-            return span_set([Span(_lowest(operand), _scalar(operand), False, True)])
-        case Operator.GE:
-            return (Span(_scalar(operand), None),)
-        case Operator.LE:
-            return (_from_to(None, operand),)
-        case Operator.BETWEEN:
-            return span_set([_from_to(*operand)])
         case Operator.IN:
             return span_set(_points(operand))
         case Operator.PREFIX:
             return (Span(operand, after_prefix(operand), False, True),)
         case Operator.NE | Operator.NOT_IN | Operator.NOT_BETWEEN | Operator.NOT_PREFIX:
-            opposite = _spans_of(constraint.negated())
-        case Operator.GT:
             opposite = _spans_of(constraint.negated())
         case _:
             return None
@@ -175,27 +165,42 @@ def _spans_of(constraint: Constraint) -> SpanSet | None:
 
 
 def _points(values: Iterable[Any]) -> Iterator[Span]:
-    return (_from_to(value, value) for value in values)
+    return (_point(value) for value in values)
 
 
-def _from_to(lo: Any, hi: Any) -> Span:
-    """All values from ``lo`` to ``hi``, both included; half-open where values have successors."""
-    start = _lowest(hi) if lo is None else _scalar(lo)
-    if isinstance(hi, str):
-        return Span(start, hi + "\0", False, True)
-    if isinstance(hi, bool | datetime):
-        return Span(start, _scalar(hi) + 1, False, True)
-    return Span(start, hi)
+def _point(value: Any) -> Span:
+    """The span of one value; half-open where values have successors."""
+    successor = _successor(value)
+    return Span(value, value) if successor is None else Span(_scalar(value), successor, False, True)
+
+
+def _bounded(constraint: Constraint) -> Span:
+    """The values between the ends that the operator sets."""
+    operand: Any = constraint.operand
+    operands = operand if isinstance(operand, tuple) else (operand,)
+    assert constraint.kind is not None
+    (span,) = _UNIVERSE[constraint.kind]
+    lo, lo_open, hi, hi_open = span.lo, span.lo_open, span.hi, span.hi_open
+    for is_lower, which, is_open in BOUNDS[constraint.operator]:
+        end, successor = _scalar(operands[which]), _successor(operands[which])
+        if is_lower:
+            lo, lo_open = (end, is_open) if successor is None or not is_open else (successor, False)
+        else:
+            hi, hi_open = (end, is_open) if successor is None or is_open else (successor, True)
+    return Span(lo, hi, lo_open, hi_open)
+
+
+def _successor(value: Any) -> Any:
+    """The next value, as spans write it; ``None`` for numbers, which have none."""
+    if isinstance(value, str):
+        return value + "\0"
+    return _scalar(value) + 1 if isinstance(value, bool | datetime) else None
 
 
 def _scalar(value: Any) -> Any:
     if isinstance(value, datetime):
         return microseconds(value)
     return int(value) if isinstance(value, bool) else value
-
-
-def _lowest(like: Any) -> Any:
-    return "" if isinstance(like, str) else None
 
 
 def after_prefix(prefix: str) -> str | None:

@@ -5,6 +5,7 @@ interval.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from predicast.errors import InvalidEventError, NestingTooDeepError
@@ -12,6 +13,7 @@ from predicast.model.interval import Interval
 from predicast.model.values import NOT_UNICODE, Value, checked, lone_surrogate
 
 MAX_NESTING: Final = 64
+_PLAIN: Final = frozenset({int, float, str, bool, datetime, Interval})  # surely no mappings
 
 
 class Event:
@@ -31,8 +33,8 @@ class Event:
     def __init__(self, attributes: Mapping[str, Any]) -> None:
         flat: dict[str, Value | Interval] = {}
         is_region = _flatten(attributes, "", flat, MAX_NESTING)
-        object.__setattr__(self, "_attributes", flat)
-        object.__setattr__(self, "is_region", is_region)
+        _set_attributes(self, flat)
+        _set_is_region(self, is_region)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"an Event is read-only; make a new one to set {name!r}")
@@ -85,7 +87,7 @@ def _flatten(
     attributes: Mapping[str, Any], prefix: str, flat: dict[str, Value | Interval], depth: int
 ) -> bool:
     """Write the attributes under dotted names into ``flat``; say whether one is an interval."""
-    if not isinstance(attributes, Mapping):
+    if type(attributes) is not dict and not isinstance(attributes, Mapping):
         raise InvalidEventError(
             f"an event is a mapping of names to values, not {type(attributes).__name__}"
         )
@@ -101,20 +103,26 @@ def _flatten(
             raise _misnamed(f"the attribute's name {key!r} {NOT_UNICODE}", prefix)
         if value is None:
             continue
-        name = prefix + key
-        if isinstance(value, Mapping):
+        name = prefix + key if prefix else key
+        type_ = type(value)
+        if type_ not in _PLAIN and isinstance(value, Mapping):
             is_region |= _flatten(value, name + ".", flat, depth - 1)
             continue
         if name in flat:
             raise InvalidEventError(
                 f"attribute {name!r} is given twice, nested and dotted", attribute=name
             )
-        if type(value) is Interval:
+        if type_ is Interval:
             flat[name] = value
             is_region = True
         else:
             flat[name] = checked(name, value)
     return is_region
+
+
+# An event refuses to be written to; its slots do not.
+_set_attributes: Final = Event.__dict__["_attributes"].__set__
+_set_is_region: Final = Event.__dict__["is_region"].__set__
 
 
 def _misnamed(why: str, prefix: str) -> InvalidEventError:

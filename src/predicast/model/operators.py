@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from predicast.model.values import Kind
 
@@ -63,9 +63,30 @@ _PAIRS: Final = (
 )
 _NEGATIONS: Final = dict(_PAIRS) | {b: a for a, b in _PAIRS}
 
+
+class Bound(NamedTuple):
+    """One end of the values that satisfy an operator."""
+
+    is_lower: bool
+    operand: int  # which one it is at: the first, or the last (-1)
+    is_open: bool  # whether the operand itself does not satisfy
+
+
+_LEAST: Final = Bound(is_lower=True, operand=0, is_open=False)
+_GREATEST: Final = Bound(is_lower=False, operand=-1, is_open=False)
+# What an operator says that is satisfied by all that lies between two ends, or beyond one.
+BOUNDS: Final = {
+    Operator.EQ: (_LEAST, _GREATEST),
+    Operator.GE: (_LEAST,),
+    Operator.GT: (_LEAST._replace(is_open=True),),
+    Operator.LE: (_GREATEST,),
+    Operator.LT: (_GREATEST._replace(is_open=True),),
+    Operator.BETWEEN: (_LEAST, _GREATEST),
+}
+FROM: Final = frozenset(op for op, ends in BOUNDS.items() if ends[0].is_lower)
+UP_TO: Final = frozenset(op for op, ends in BOUNDS.items() if not ends[-1].is_lower)
+
 ORDER: Final = frozenset({Operator.LT, Operator.LE, Operator.GT, Operator.GE})
-FROM: Final = frozenset({Operator.EQ, Operator.GE, Operator.GT, Operator.BETWEEN})
-UP_TO: Final = frozenset({Operator.EQ, Operator.LE, Operator.LT, Operator.BETWEEN})
 RANGE: Final = frozenset({Operator.BETWEEN, Operator.NOT_BETWEEN})
 SET: Final = frozenset({Operator.IN, Operator.NOT_IN})
 LIKE: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})

@@ -1,27 +1,30 @@
 """``compile``: a table of subscriptions, checked once on the driver and packed for the executors.
 
 Subscriptions are compiled in the order of their ids, so that the same table gives the same digest
-however Spark happens to deliver its rows. The whole table passes through the driver's memory.
+however Spark happens to deliver its rows. The whole table passes through the driver's memory. An
+engine is packed as it is, with its texts and its parameters; nothing of it is read again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, Union
 
-from predicast.engine import Engine
+from predicast.engine import Engine, Subscribe
+from predicast.engine.ids import check_id
 from predicast.errors import (
     DuplicateIdError,
-    InvalidIdError,
     InvalidOptionError,
     InvalidSubscriptionsError,
     LanguageError,
     PipelineError,
     PredicastError,
 )
-from predicast.language import Readable, to_subscription
+from predicast.language import Readable
+from predicast.language.reading import stated_by
 from predicast.matching import DEFAULT
 from predicast.model import Absent
 from predicast.spark.image import EngineImage
@@ -34,6 +37,7 @@ OnInvalid: TypeAlias = Literal["raise", "drop", "quarantine"]
 
 _MAX_SHOWN: Final = 5  # invalid subscriptions spelt out in an error's message
 _MAX_LISTED: Final = 1_000  # invalid subscriptions in an error's field
+_WINDOW: Final = 8_192  # rows that are subscribed at a time where some are refused
 
 
 class InvalidSubscription(NamedTuple):
@@ -48,8 +52,9 @@ class InvalidSubscription(NamedTuple):
 class CompiledSubscriptions:
     """Subscriptions ready to be matched on executors; what ``compile`` returns.
 
-    Equal if they hold the same subscriptions and options. Picklable; a copy that was pickled no
-    longer knows the session it was compiled in.
+    Equal if they are packed alike: the same rows with the same options are, an engine is only like
+    itself as it was then. Picklable; a copy that was pickled no longer knows the session it was
+    compiled in.
     """
 
     digest: str
@@ -134,30 +139,43 @@ def compile(
     if isinstance(subscriptions, CompiledSubscriptions):
         return subscriptions
     check_choice("on_invalid", on_invalid, ("raise", "drop", "quarantine"))
-    rows, session = _rows(subscriptions, id, expression, owner)
-    if isinstance(subscriptions, Engine):
-        matcher, absent = matcher or subscriptions.matcher, absent or subscriptions.absent
     if absent is not None:
         check_choice("absent", absent, ("fails", "passes"))
+    if isinstance(subscriptions, Engine):
+        _refuse_owner(owner)
+        chosen = matcher or subscriptions.matcher, absent or subscriptions.absent
+        if chosen == (subscriptions.matcher, subscriptions.absent):
+            image = EngineImage.of(subscriptions)
+            return _described(image, image.unpacked())  # others may be changing the engine itself
+        matcher, absent = chosen
+    rows, session = _rows(subscriptions, id, expression, owner)
     engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails")
     invalid = _fill(engine, rows)
     if invalid and on_invalid == "raise":
         raise _refusal(invalid, len(rows))
-    image = EngineImage.of(engine)
+    return replace(
+        _described(EngineImage.of(engine), engine),
+        left_out=len(invalid),
+        invalid_rows=tuple(invalid) if on_invalid == "quarantine" else (),
+        session=session,
+    )
+
+
+def _described(image: EngineImage, engine: Engine) -> CompiledSubscriptions:
+    """The image of an engine, with what there is to know of it."""
     return CompiledSubscriptions(
         digest=image.digest,
         attributes=tuple(sorted(engine.attributes())),
         matcher=engine.matcher,
         absent=engine.absent,
         count=len(engine),
-        left_out=len(invalid),
-        invalid_rows=tuple(invalid) if on_invalid == "quarantine" else (),
+        left_out=0,
+        invalid_rows=(),
         image=image,
-        session=session,
     )
 
 
-class _Row(NamedTuple):
+class _TableRow(NamedTuple):
     id: Any
     expression: Any
     owner: Any = None
@@ -165,26 +183,32 @@ class _Row(NamedTuple):
 
 def _rows(
     subscriptions: Subscriptions, id: str, expression: str, owner: str | None
-) -> tuple[list[_Row], SparkSession | None]:
+) -> tuple[list[_TableRow], SparkSession | None]:
     from pyspark.sql import DataFrame
 
     if isinstance(subscriptions, DataFrame):
         from predicast.spark.tables import collected
 
-        rows = [_Row(*row) for row in collected(subscriptions, id, expression, owner)]
+        rows = [_TableRow(*row) for row in collected(subscriptions, id, expression, owner)]
         return rows, subscriptions.sparkSession
-    if owner is not None:
-        raise InvalidOptionError("owner names a column of a DataFrame", option="owner")
+    _refuse_owner(owner)
     if isinstance(subscriptions, Engine):
-        return [_Row(e.id, e.subscription, e.owner) for e in subscriptions.subscriptions()], None
+        return [
+            _TableRow(e.id, e.subscription, e.owner) for e in subscriptions.subscriptions()
+        ], None
     return list(_pairs(subscriptions)), None
 
 
-def _pairs(subscriptions: Any) -> Iterator[_Row]:
+def _refuse_owner(owner: str | None) -> None:
+    if owner is not None:
+        raise InvalidOptionError("owner names a column of a DataFrame", option="owner")
+
+
+def _pairs(subscriptions: Any) -> Iterator[_TableRow]:
     pairs = subscriptions.items() if isinstance(subscriptions, Mapping) else subscriptions
     try:
         for id, expression in pairs:
-            yield _Row(id, expression)
+            yield _TableRow(id, expression)
     except (TypeError, ValueError) as error:
         raise PipelineError(
             "subscriptions are a DataFrame, an Engine or (id, expression) pairs, "
@@ -192,29 +216,58 @@ def _pairs(subscriptions: Any) -> Iterator[_Row]:
         ) from error
 
 
-def _fill(engine: Engine, rows: list[_Row]) -> list[InvalidSubscription]:
+def _fill(engine: Engine, rows: list[_TableRow]) -> list[InvalidSubscription]:
     """Subscribe every valid row, in order of ids; return the others."""
-    invalid = []
-    uses = Counter(row.id for row in rows if isinstance(row.id, str))
-    for row in sorted(rows, key=lambda row: str(row.id)):
-        try:
-            _check(row, uses)
-            engine.subscribe(to_subscription(row.expression), id=row.id, owner=row.owner)
-        except PredicastError as error:
-            text = None if row.expression is None else str(row.expression)
-            id = None if row.id is None else str(row.id)
-            invalid.append(InvalidSubscription(id, text, error.message))
-    return invalid
+    rows.sort(key=lambda row: str(row.id))
+    reading = _TableRows(rows)
+    try:
+        engine.subscribe_many(operation for _, operation in reading.valid())
+    except PredicastError:  # the matcher's, of any one of them: which, and what of the others?
+        valid = reading.valid()
+        while window := list(islice(valid, _WINDOW)):
+            report = engine.apply((each for _, each in window), on_refusal="report")
+            for refusal in report.refused:
+                position, _ = window[refusal.position]
+                reading.refuse(position, refusal.error)
+    return [each for _, each in sorted(reading.invalid.items())]
 
 
-def _check(row: _Row, uses: Mapping[str, int]) -> None:
-    if not isinstance(row.id, str) or not row.id:
-        raise InvalidIdError(f"an id is a non-empty string, not {row.id!r}", id=row.id)
-    if uses[row.id] > 1:
-        # A table has no order, so that none of them can be called the first.
-        raise DuplicateIdError(f"{uses[row.id]} subscriptions have the id {row.id!r}", id=row.id)
-    if row.expression is None:
-        raise LanguageError("the expression is null")
+class _TableRows:
+    """Rows being read, one by one: no more of them are held than are on their way."""
+
+    def __init__(self, rows: list[_TableRow]) -> None:
+        self._rows = rows
+        self._uses = Counter(row.id for row in rows if isinstance(row.id, str))
+        self.invalid: dict[int, InvalidSubscription] = {}  # by position
+
+    def valid(self) -> Iterator[tuple[int, Subscribe]]:
+        """Each valid row by position; the others go to ``invalid``."""
+        for position, row in enumerate(self._rows):
+            try:
+                self._check(row)
+                stated, _ = stated_by(row.expression)
+            except PredicastError as error:
+                self.refuse(position, error)
+            else:
+                yield position, Subscribe(row.id, stated, row.owner)
+
+    def refuse(self, position: int, error: PredicastError) -> None:
+        """Set a row apart, with the reason."""
+        row = self._rows[position]
+        text = None if row.expression is None else str(row.expression)
+        id = None if row.id is None else str(row.id)
+        self.invalid[position] = InvalidSubscription(id, text, error.message)
+
+    def _check(self, row: _TableRow) -> None:
+        check_id("id", row.id)
+        uses = self._uses[row.id]
+        if uses > 1:
+            # A table has no order, so that none of them can be called the first.
+            raise DuplicateIdError(f"{uses} subscriptions have the id {row.id!r}", id=row.id)
+        if row.expression is None:
+            raise LanguageError("the expression is null")
+        if row.owner is not None:
+            check_id("owner", row.owner)
 
 
 def _refusal(invalid: list[InvalidSubscription], count: int) -> InvalidSubscriptionsError:

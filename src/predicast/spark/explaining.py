@@ -43,10 +43,10 @@ def explain(
     read = Derivation(attributes).read(attributes)
     shipment = ship(events, schema, kept, schema.leaves(read, intervals))
 
-    from predicast.spark.workers import Explaining, Reading
+    from predicast.spark.workers import AttributeReader, Explaining
 
-    reading = Reading(shipment.sources, intervals)
-    explaining = Explaining(id, subscription, compiled.absent, reading, len(kept))
+    reader = AttributeReader(shipment.sources, intervals)
+    explaining = Explaining(id, subscription, compiled.absent, reader, len(kept))
 
     explained = shipment.columns.mapInArrow(portable(explaining), _schema(shipment))
     return _flat(explained, shipment)

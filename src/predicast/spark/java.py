@@ -202,10 +202,12 @@ def _packaged() -> Java | _Refusal:
 def _write_wrapper(wrapper: Path, java: Path) -> None:
     """Write the script, in one step, so that no other process ever runs half of it."""
     script = _WRAPPER.format(java=shlex.quote(str(java)))
-    if wrapper.is_file() and wrapper.read_text() == script:
+    if wrapper.is_file() and wrapper.read_text(encoding="utf-8") == script:
         return
     wrapper.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=wrapper.parent, delete=False) as draft:
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=wrapper.parent, delete=False
+    ) as draft:
         draft.write(script)
     Path(draft.name).chmod(0o755)
     Path(draft.name).replace(wrapper)

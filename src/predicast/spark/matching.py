@@ -128,10 +128,10 @@ def _matched(
     """Kept columns and, unless only the unmatched are wanted, ``matched``: an array of ids."""
     from pyspark.sql.types import ArrayType, StringType, StructField
 
-    from predicast.spark.workers import Matching, Reading
+    from predicast.spark.workers import AttributeReader, Matching
 
-    reading = Reading(shipment.sources, intervals)
-    matching = Matching(compiled.image, reading, len(shipment.kept), how)
+    reader = AttributeReader(shipment.sources, intervals)
+    matching = Matching(compiled.image, reader, len(shipment.kept), how)
 
     ids = StructField("matched", ArrayType(StringType(), containsNull=False), nullable=False)
     schema = shipment.schema() if how == "anti" else shipment.schema(ids)

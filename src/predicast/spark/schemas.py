@@ -50,7 +50,7 @@ _HINTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class LeafField:
     """One attribute's place: a top-level column, and the fields on the way down from it."""
 
     column: int
@@ -69,13 +69,13 @@ class Schema:
 
     def __init__(self, schema: StructType) -> None:
         self.fields: list[StructField] = list(schema.fields)
-        self._leaves: dict[str, list[Leaf]] = {}
+        self._leaves: dict[str, list[LeafField]] = {}
         self._structs: dict[str, list[str]] = {}
         for position, field in enumerate(self.fields):
-            for name, leaf in self._flat(field.name, Leaf(position, (), (), field.dataType)):
+            for name, leaf in self._flat(field.name, LeafField(position, (), (), field.dataType)):
                 self._leaves.setdefault(name, []).append(leaf)
 
-    def _flat(self, name: str, leaf: Leaf) -> Iterator[tuple[str, Leaf]]:
+    def _flat(self, name: str, leaf: LeafField) -> Iterator[tuple[str, LeafField]]:
         from pyspark.sql.types import StructType
 
         if not isinstance(leaf.type, StructType):
@@ -85,7 +85,7 @@ class Schema:
         for position, field in enumerate(leaf.type.fields):
             path, fields = (*leaf.path, position), (*leaf.fields, field.name)
             yield from self._flat(
-                f"{name}.{field.name}", Leaf(leaf.column, path, fields, field.dataType)
+                f"{name}.{field.name}", LeafField(leaf.column, path, fields, field.dataType)
             )
 
     # Columns, as in the options event_id and columns.
@@ -109,7 +109,7 @@ class Schema:
 
     # Attributes, as in subscriptions.
 
-    def leaf(self, attribute: str) -> Leaf:
+    def leaf(self, attribute: str) -> LeafField:
         """Where an attribute's values stand, if they are of a type that events can hold."""
         leaf = self._one_leaf(attribute)
         type_name = leaf.type.simpleString()
@@ -123,7 +123,7 @@ class Schema:
             type=type_name,
         )
 
-    def _one_leaf(self, attribute: str) -> Leaf:
+    def _one_leaf(self, attribute: str) -> LeafField:
         leaves = self._leaves.get(attribute, [])
         if len(leaves) == 1 and attribute not in self._structs:
             return leaves[0]
@@ -144,15 +144,15 @@ class Schema:
             self._leaves,
         )
 
-    def leaves(self, attributes: Iterable[str], intervals: Intervals) -> dict[str, Leaf]:
+    def leaves(self, attributes: Iterable[str], intervals: Intervals) -> dict[str, LeafField]:
         """The leaves that provide the attributes, and the ends of those that are intervals."""
         ends = {name: self._interval(name, pair) for name, pair in intervals.items()}
-        found: dict[str, Leaf] = {}
+        found: dict[str, LeafField] = {}
         for attribute in attributes:
             found |= ends[attribute] if attribute in ends else {attribute: self.leaf(attribute)}
         return found
 
-    def _interval(self, attribute: str, pair: Sequence[str]) -> dict[str, Leaf]:
+    def _interval(self, attribute: str, pair: Sequence[str]) -> dict[str, LeafField]:
         if isinstance(pair, str) or len(pair) != 2:
             raise InvalidOptionError(
                 f"intervals pairs each attribute with two columns, {attribute!r} with {pair!r}",

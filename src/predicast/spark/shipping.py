@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from predicast.errors import UnsupportedColumnError
-from predicast.spark.schemas import Leaf, Schema
+from predicast.spark.schemas import LeafField, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -39,14 +39,14 @@ class Shipment(NamedTuple):
         from pyspark.sql.types import StructField, StructType
 
         kept = [
-            StructField(f"k{place}", field.dataType, field.nullable, field.metadata)
-            for place, field in enumerate(self.kept)
+            StructField(f"k{number}", field.dataType, field.nullable, field.metadata)
+            for number, field in enumerate(self.kept)
         ]
         return StructType([*kept, *added])
 
     def kept_columns(self) -> list[str]:
         """The names of the kept columns on their way."""
-        return [f"k{place}" for place in range(len(self.kept))]
+        return [f"k{number}" for number in range(len(self.kept))]
 
     def named(self, result: DataFrame, *added: str) -> DataFrame:
         """The result under the names that the events' columns had, and those of the added ones."""
@@ -54,7 +54,7 @@ class Shipment(NamedTuple):
 
 
 def ship(
-    events: DataFrame, schema: Schema, kept: Sequence[int], leaves: Mapping[str, Leaf]
+    events: DataFrame, schema: Schema, kept: Sequence[int], leaves: Mapping[str, LeafField]
 ) -> Shipment:
     """Choose what to send of the events."""
     from pyspark.sql.functions import col, lit
@@ -62,7 +62,7 @@ def ship(
     for position in kept:
         _check_carried(schema.fields[position])
     by_position = events.toDF(*(f"c{position}" for position in range(len(schema.fields))))
-    sent = [col(f"c{position}").alias(f"k{place}") for place, position in enumerate(kept)]
+    sent = [col(f"c{position}").alias(f"k{number}") for number, position in enumerate(kept)]
     sources = []
     for attribute, leaf in leaves.items():
         if leaf.column in kept:

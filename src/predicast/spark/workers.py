@@ -33,7 +33,7 @@ _EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Pytho
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AttributeReader:
     """How to read attributes from the columns that were sent."""
 
     sources: tuple[Source, ...]
@@ -55,7 +55,7 @@ class Matching:
     """Adds to events the list of the subscriptions that they match."""
 
     image: EngineImage
-    reading: Reading
+    reader: AttributeReader
     kept: int
     how: str
 
@@ -73,8 +73,8 @@ class Matching:
 
     def _matches(self, engine: Engine, piece: pa.RecordBatch) -> tuple[np.ndarray, pa.Array]:
         """All ids, sorted, event after event, and where those of each event begin and end."""
-        attributes = self.reading.attributes(piece)
-        table = sorted_matches(engine.match_arrow(attributes, intervals=self.reading.intervals))
+        attributes = self.reader.attributes(piece)
+        table = sorted_matches(engine.match_arrow(attributes, intervals=self.reader.intervals))
         counts = np.bincount(table.column("event").to_numpy(), minlength=piece.num_rows)
         offsets = np.concatenate(([0], np.cumsum(counts)))
         return offsets, table.column("subscription").combine_chunks().dictionary_decode()
@@ -112,7 +112,7 @@ class Explaining:
     id: str
     subscription: Subscription
     absent: Absent
-    reading: Reading
+    reader: AttributeReader
     kept: int
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -123,9 +123,9 @@ class Explaining:
     def _explained(self, piece: pa.RecordBatch) -> pa.RecordBatch:
         attributes = self.subscription.attributes()
         columns = EventBatch.from_arrow(
-            self.reading.attributes(piece),
+            self.reader.attributes(piece),
             Derivation(attributes).read(attributes),
-            self.reading.intervals,
+            self.reader.intervals,
         )
         explanations = [
             explain(self.id, self.subscription, event, self.absent) for event in columns.events()

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from bench import changing
-from bench.changing import WAYS, Way, WaysDisagreeError, run_changes
-from bench.claims.vector_subscriptions import judge_vector_subscriptions
-from bench.workloads.experiment import Size
-from bench.workloads.vector_subscriptions import (
+from bench.measuring.sizes import Size
+from bench.papers import changing
+from bench.papers.changing import WAYS, Way, WaysDisagreeError, run_changes
+from bench.papers.claims.vector_subscriptions import judge_vector_subscriptions
+from bench.papers.workloads.vector_subscriptions import (
     SUBSCRIBERS,
     ChangeExperiment,
     Load,

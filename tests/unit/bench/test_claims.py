@@ -9,8 +9,11 @@ from operator import mul, truediv
 
 import pytest
 
-from bench.claims import Finding, Verdict, verdicts
-from bench.claims.comparisons import (
+from bench.measuring.machine import this_machine
+from bench.measuring.sizes import Size
+from bench.measuring.verdict import Finding, Verdict
+from bench.papers.claims import verdicts
+from bench.papers.claims.comparisons import (
     explodes,
     falls,
     far_below_everywhere,
@@ -21,11 +24,9 @@ from bench.claims.comparisons import (
     rises,
     slope_far_below,
 )
-from bench.machine import this_machine
-from bench.quantities import INSERT, MATCH, MEMORY, STEPS_PER_EVENT
-from bench.results import ExperimentResult, Measured, PapersReport, PointResult, Stop
-from bench.trends import growth, rank_correlation, slope
-from bench.workloads import Size
+from bench.papers.quantities import INSERT, MATCH, MEMORY, STEPS_PER_EVENT
+from bench.papers.results import ExperimentResult, MatcherResult, PapersReport, PointResult, Stop
+from bench.papers.trends import growth, rank_correlation, slope
 
 XS = (1_000, 2_000, 3_000, 4_000, 5_000)
 
@@ -41,7 +42,7 @@ def result(
             y = line(x)
             if not math.isnan(y):
                 held, work = {"bytes": round(y * 2**20)}, {"candidates": round(y * 1000)}
-                matchers[matcher.replace("_", "-")] = Measured(y, y, [y], [y], held, work)
+                matchers[matcher.replace("_", "-")] = MatcherResult(y, y, [y], [y], held, work)
         points.append(PointResult(x, x, x, 10, 3, 20, 15, matchers))
     return ExperimentResult(paper, name, "a test", "subscriptions", points, {})
 

@@ -9,11 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from bench.__main__ import app
-from bench.plots import LOOKS, apart
-from bench.results import PapersReport
-from bench.runner import PAPER_MATCHERS
-from bench.workloads import Size, ceem
-from bench.workloads import redundant_attributes as ra
+from bench.measuring.figures import LOOKS, apart
+from bench.measuring.sizes import Size
+from bench.papers.results import PapersReport
+from bench.papers.runner import PAPER_MATCHERS
+from bench.papers.workloads import ceem
+from bench.papers.workloads import redundant_attributes as ra
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_papers_writes_results_figures_and_verdicts(tmp_path: Path) -> None:
     names = {"ceem-exp1.svg", "ceem-exp2.svg", "verdicts-ceem.md"}
     assert {path.name for path in docs.iterdir()} == names
     assert names | {"ceem-exp1.png", "ceem-exp2.png"} <= {path.name for path in out.iterdir()}
-    fragment = (docs / "verdicts-ceem.md").read_text()
+    fragment = (docs / "verdicts-ceem.md").read_text(encoding="utf-8")
     assert fragment.count("\n| ") == 9
     assert "found the same" in fragment
     # Drawn again from the results, everything is the same to the byte.
@@ -55,7 +56,7 @@ def test_papers_takes_the_matchers_it_is_told(tmp_path: Path) -> None:
     run("papers", "ceem", "--repeats", 1, "--matchers", "ceem, counting", "--out", tmp_path)
     report = PapersReport.read(tmp_path / "papers-small.json")
     assert report.matchers == ["ceem", "counting"]
-    fragment = (tmp_path / "verdicts-ceem.md").read_text()
+    fragment = (tmp_path / "verdicts-ceem.md").read_text(encoding="utf-8")
     assert "| The matching tree matches fastest | **not measured** |" in fragment
 
 

@@ -10,7 +10,6 @@ import pytest
 from typer.testing import CliRunner
 
 from bench.__main__ import app
-from bench.machine import this_machine
 from bench.matchers import catalogue
 from bench.matchers.catalogue import ChurnSettings, Family, Sizes
 from bench.matchers.ceem import ceem_workload
@@ -26,15 +25,16 @@ from bench.matchers.results import (
     FamilyResult,
     LoadResult,
     MatchersReport,
-    Measured,
-    PointResult,
+    RivalResult,
     SingleResult,
+    SizeResult,
 )
 from bench.matchers.rival import AnyWorkload, LeftOutError, Rival, Round
 from bench.matchers.runner import Effort, measure_family
 from bench.matchers.texts import texts_workload
 from bench.matchers.yardstick import Yardstick
-from bench.workloads import Size
+from bench.measuring.machine import this_machine
+from bench.measuring.sizes import Size
 from predicast import Engine
 
 QUICK = Effort(rounds=3, round_budget_s=0.01, load_limit_s=2)
@@ -82,7 +82,9 @@ def test_the_yardstick_says_why_it_is_left_out(tmp_path: Path) -> None:
     with pytest.raises(LeftOutError, match="CEEM workloads only"):
         Yardstick().load(mixed_workload(10, 5))
     compiler = tmp_path / "cc"
-    compiler.write_text('#!/bin/sh\necho "x.c:1: error: no AVX2 here" >&2\nexit 1\n')
+    compiler.write_text(
+        '#!/bin/sh\necho "x.c:1: error: no AVX2 here" >&2\nexit 1\n', encoding="utf-8"
+    )
     compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
     with pytest.raises(LeftOutError, match="does not compile: no AVX2 here"):
         Yardstick(str(compiler)).load(ceem_workload("exp1", 10, 5))
@@ -182,16 +184,16 @@ def test_churn_notices_a_change_that_was_lost() -> None:
 # Results and verdicts.
 
 
-def measured(us_per_event: float, matches: int = 1_000) -> Measured:
+def measured(us_per_event: float, matches: int = 1_000) -> RivalResult:
     seconds = us_per_event * 2_000 / 1e6
-    return Measured.of(
+    return RivalResult.of(
         events=2_000, matches=matches, load_s=1, match_s=[seconds, 0, 9], bytes=1_000_000
     )
 
 
-def point(subscriptions: int, matches: int, **us_per_event: float) -> PointResult:
+def point(subscriptions: int, matches: int, **us_per_event: float) -> SizeResult:
     rivals = {name.replace("_", "-"): measured(us) for name, us in us_per_event.items()}
-    return PointResult(subscriptions, subscriptions, 2_000, matches, rivals)
+    return SizeResult(subscriptions, subscriptions, 2_000, matches, rivals)
 
 
 def churn_point(rate: int, events_per_s: float, longest_ms: float, done: float) -> ChurnPoint:
@@ -323,7 +325,7 @@ def test_matchers_writes_results_figures_and_verdicts(tmp_path: Path) -> None:
     assert None not in (report.single, report.load, report.churn)
     names = {f"matchers-{name}.svg" for name in ("time", "regions", "ratio", "churn")}
     assert {path.name for path in (docs / "measured").iterdir()} == {*names, "matchers.md"}
-    text = (docs / "measured" / "matchers.md").read_text()
+    text = (docs / "measured" / "matchers.md").read_text(encoding="utf-8")
     assert "Left out:" in text
     assert "yardstick: it knows the CEEM workloads only" in text
     assert "**Mixed: OR, IN, BETWEEN" in text
@@ -345,7 +347,7 @@ def test_a_wrong_answer_makes_the_run_fail(tmp_path: Path, monkeypatch: pytest.M
     )
     assert result.exit_code == 1
     assert "WRONG: ceem-exp1, 60: numpy found -1 matches" in result.output
-    assert "Wrong answer" in (tmp_path / "matchers.md").read_text()
+    assert "Wrong answer" in (tmp_path / "matchers.md").read_text(encoding="utf-8")
 
 
 def test_an_unknown_workload_is_refused(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from bench.matchers.redundant import PLANTED, SparseWorkload, draw_constraints, 
 from bench.matchers.regions import regions_workload
 from bench.matchers.rival import AnyWorkload
 from bench.matchers.texts import texts_workload
-from bench.workloads import redundant_attributes as ra
+from bench.papers.workloads import redundant_attributes as ra
 from predicast import Engine
 from predicast.model import Operator
 

@@ -8,12 +8,12 @@ import pytest
 from typer.testing import CliRunner
 
 from bench.__main__ import app
-from bench.machine import this_machine
 from bench.matchers import plane
 from bench.matchers.alerts import Skew, alerts_workload
 from bench.matchers.plane import Cell, PlaneReport, PlaneSettings, slower
-from bench.plots import short
-from bench.workloads import Size
+from bench.measuring.figures import short
+from bench.measuring.machine import this_machine
+from bench.measuring.sizes import Size
 
 
 def cell(subscriptions: int, us_per_event: float, matches: float = 0, categories: int = 10) -> Cell:

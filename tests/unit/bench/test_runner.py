@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from bench.runner import Effort, MatchersDisagreeError, known_paper_matchers, run, turns
-from bench.workloads import PAPERS, Experiment, Point, Size
+from bench.measuring.sizes import Size
+from bench.papers.runner import Effort, MatchersDisagreeError, known_paper_matchers, run, turns
+from bench.papers.workloads import PAPERS, Experiment, Point
 from predicast.errors import UnsupportedByMatcherError
 from predicast.matching import OneByOne
 from predicast.model import Constraint, Event, Operator, Subscription

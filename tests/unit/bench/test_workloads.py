@@ -7,8 +7,9 @@ from itertools import islice
 
 import pytest
 
-from bench.workloads import PAPERS, Experiment, Size, ceem
-from bench.workloads import redundant_attributes as ra
+from bench.measuring.sizes import Size
+from bench.papers.workloads import PAPERS, Experiment, ceem
+from bench.papers.workloads import redundant_attributes as ra
 from predicast.matching import make_matcher
 from predicast.model import Operator
 

@@ -149,7 +149,7 @@ def test_subscriptions_in_every_form(
     ids, texts = zip(*rows, strict=True)
     pq.write_table(pa.table({"id": ids, "expression": texts}), "s.parquet")
     documents = [{"id": id, "expression": text} for id, text in rows]
-    Path("s.jsonl").write_text("\n".join(map(json.dumps, documents)))
+    Path("s.jsonl").write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
     Path("e.jsonl").write_text(event_to_json(event), encoding="utf-8")
     names = ["s.jsonl", "s.parquet"]
     if not any("\0" in text for text in texts):  # which Python's csv does not read
@@ -243,7 +243,7 @@ def test_any_bytes_as_subscriptions(text: bytes) -> None:
 
 @given(texts, st.sampled_from(Form))
 def test_any_bytes_on_the_command_line(text: bytes, form: Form) -> None:
-    Path("s.jsonl").write_text('{"id": "s", "expression": "a = 1"}')
+    Path("s.jsonl").write_text('{"id": "s", "expression": "a = 1"}', encoding="utf-8")
     arguments = ["match", "s.jsonl", "-", "--events-format", form, "--type", "a=integer"]
     result = CliRunner().invoke(app, arguments, input=text)
     assert result.exit_code in {0, 2}
@@ -254,12 +254,18 @@ def test_any_bytes_on_the_command_line(text: bytes, form: Form) -> None:
 def test_batches_are_numbered_through(run: Run, name: str) -> None:
     """More events than any batch, matched here and there."""
     count = 50_000
-    Path("s.jsonl").write_text('{"id": "s", "expression": "x IN (0, 4095, 4096, 16384, 49999)"}')
+    Path("s.jsonl").write_text(
+        '{"id": "s", "expression": "x IN (0, 4095, 4096, 16384, 49999)"}', encoding="utf-8"
+    )
     if name == "e.jsonl":
-        Path(name).write_text("".join(f'{{"x": {number}}}\n' for number in range(count)))
+        Path(name).write_text(
+            "".join(f'{{"x": {number}}}\n' for number in range(count)), encoding="utf-8"
+        )
     elif name == "e.csv":
         padding = "y" * 200  # so that there are several blocks
-        Path(name).write_text("x,y\n" + "".join(f"{number},{padding}\n" for number in range(count)))
+        Path(name).write_text(
+            "x,y\n" + "".join(f"{number},{padding}\n" for number in range(count)), encoding="utf-8"
+        )
     else:
         pq.write_table(pa.table({"x": range(count)}), name)
     lines = [json.loads(line) for line in run("match", "s.jsonl", name).stdout.splitlines()]

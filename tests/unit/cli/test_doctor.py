@@ -36,7 +36,9 @@ def other_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def declare(path: Path, *needed: str) -> None:
     lines = ["Metadata-Version: 2.4", "Name: predicast", f"Version: {__version__}"]
-    path.write_text("\n".join([*lines, *(f"Requires-Dist: {each}" for each in needed), ""]))
+    path.write_text(
+        "\n".join([*lines, *(f"Requires-Dist: {each}" for each in needed), ""]), encoding="utf-8"
+    )
     importlib.invalidate_caches()
 
 

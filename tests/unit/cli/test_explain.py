@@ -18,7 +18,8 @@ def files(folder: Path) -> None:
         '{"id": "unreadable", "expression": "price <"}\n'
         '{"id": "all", "expression": "TRUE"}\n'
         '{"id": "none", "expression": "FALSE"}\n'
-        '{"id": "range", "expression": "x < 5 AND x > 7"}\n'
+        '{"id": "range", "expression": "x < 5 AND x > 7"}\n',
+        encoding="utf-8",
     )
 
 
@@ -80,7 +81,7 @@ def test_json(run: Run) -> None:
 
 
 def test_the_event_may_be_in_a_file_or_on_standard_input(run: Run, folder: Path) -> None:
-    (folder / "event.json").write_text('{\n  "price": 9,\n  "symbol": "IBM"\n}\n')
+    (folder / "event.json").write_text('{\n  "price": 9,\n  "symbol": "IBM"\n}\n', encoding="utf-8")
     run("explain", "s.jsonl", "a", "@event.json")
     run("explain", "s.jsonl", "a", "-", input='{"price": 9, "symbol": "IBM"}')
     run("explain", "-", "a", "@event.json", input='{"id": "a", "expression": "price = 9"}')

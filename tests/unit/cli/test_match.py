@@ -37,8 +37,8 @@ MATCHED = [
 
 @pytest.fixture(autouse=True)
 def files(folder: Path) -> None:
-    (folder / "s.jsonl").write_text(SUBSCRIPTIONS)
-    (folder / "e.jsonl").write_text(EVENTS)
+    (folder / "s.jsonl").write_text(SUBSCRIPTIONS, encoding="utf-8")
+    (folder / "e.jsonl").write_text(EVENTS, encoding="utf-8")
 
 
 def json_lines(text: str) -> list[Any]:
@@ -76,7 +76,7 @@ def test_parquet_has_a_row_per_match(run: Run, folder: Path) -> None:
 
 
 def test_parquet_without_any_match_is_an_empty_table(run: Run, folder: Path) -> None:
-    (folder / "e.jsonl").write_text("")
+    (folder / "e.jsonl").write_text("", encoding="utf-8")
     run("match", "s.jsonl", "e.jsonl", "-o", "out.parquet")
     assert pq.read_table("out.parquet").to_pydict() == {"event": [], "subscription": []}
 
@@ -106,14 +106,16 @@ def test_all_lists_events_without_a_match(run: Run, folder: Path) -> None:
     assert lines == [MATCHED[0], {"event": 1, "subscriptions": []}, MATCHED[1]]
     assert "SAP" in run("match", "s.jsonl", "e.jsonl", "--all", "-f", "table").stdout
     assert "--all" in run("match", "s.jsonl", "e.jsonl", "--all", "-o", "o.parquet", code=2).stderr
-    (folder / "e.jsonl").write_text('{"a": 1}\n{"price": 1}\n{"a": 1}\n')
+    (folder / "e.jsonl").write_text('{"a": 1}\n{"price": 1}\n{"a": 1}\n', encoding="utf-8")
     lines = json_lines(run("match", "s.jsonl", "e.jsonl", "--all").stdout)
     assert [line["subscriptions"] for line in lines] == [[], ["cheap"], []]
 
 
 def test_control_characters_stay_out_of_the_terminal(run: Run, folder: Path) -> None:
-    (folder / "s.jsonl").write_text(json.dumps({"id": "\x1b[31mred", "expression": "a LIKE '%'"}))
-    (folder / "e.jsonl").write_text(json.dumps({"a": "\x1b]0;title\x07[bold]"}))
+    (folder / "s.jsonl").write_text(
+        json.dumps({"id": "\x1b[31mred", "expression": "a LIKE '%'"}), encoding="utf-8"
+    )
+    (folder / "e.jsonl").write_text(json.dumps({"a": "\x1b]0;title\x07[bold]"}), encoding="utf-8")
     text = run("match", "s.jsonl", "e.jsonl", "-f", "table").stdout
     assert "\x1b" not in text
     assert "\\x1b[31mred" in text
@@ -122,18 +124,18 @@ def test_control_characters_stay_out_of_the_terminal(run: Run, folder: Path) -> 
 
 def test_many_ids_are_cut_short_in_the_table(run: Run, folder: Path) -> None:
     lines = [json.dumps({"id": f"s{n:04}", "expression": "a = 1"}) for n in range(1200)]
-    (folder / "s.jsonl").write_text("\n".join(lines))
-    (folder / "e.jsonl").write_text('{"a": 1}')
+    (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "e.jsonl").write_text('{"a": 1}', encoding="utf-8")
     text = run("match", "s.jsonl", "e.jsonl", "-f", "table").stdout
     assert "… 1,190 more" in " ".join(text.split())
 
 
 def test_output_is_written_whole_or_not_at_all(run: Run, folder: Path) -> None:
     target = folder / "out.parquet"
-    target.write_text("old")
-    (folder / "e.jsonl").write_text('{"price": 1}\nnonsense\n')
+    target.write_text("old", encoding="utf-8")
+    (folder / "e.jsonl").write_text('{"price": 1}\nnonsense\n', encoding="utf-8")
     run("match", "s.jsonl", "e.jsonl", "-o", target, code=2)
-    assert target.read_text() == "old"
+    assert target.read_text(encoding="utf-8") == "old"
     assert not list(folder.glob(".out*"))
 
 
@@ -162,8 +164,8 @@ def test_csv_has_a_row_per_match(run: Run, folder: Path, form: str, expected: st
 def test_csv_quotes_what_needs_it(run: Run, folder: Path, form: str, delimiter: str) -> None:
     ids = sorted(["a,b", "a\tb", 'a "b"', "a\rb", "a\nb", "a\r\nb", " a ", "é", "plain"])
     lines = [json.dumps({"id": id, "expression": "price > 0"}) for id in ids]
-    (folder / "s.jsonl").write_text("\n".join(lines))
-    (folder / "e.jsonl").write_text('{"price": 1}')
+    (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "e.jsonl").write_text('{"price": 1}', encoding="utf-8")
     run("match", "s.jsonl", "e.jsonl", "-o", f"out.{form}")
     with (folder / f"out.{form}").open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file, delimiter=delimiter, strict=True))
@@ -176,20 +178,24 @@ def test_the_limit_holds_for_every_format(run: Run, folder: Path, form: str, lim
     """Also where it lies on the border of a batch, or beyond the last event."""
     events = 6_000  # more than a batch; every sixth matches nothing
     (folder / "e.jsonl").write_text(
-        "".join(f'{{"price": {50 if n % 6 == 5 else 1}}}\n' for n in range(events))
+        "".join(f'{{"price": {50 if n % 6 == 5 else 1}}}\n' for n in range(events)),
+        encoding="utf-8",
     )
     (folder / "s.jsonl").write_text(
-        '{"id": "a", "expression": "price < 9"}\n{"id": "b", "expression": "price < 10"}\n'
+        '{"id": "a", "expression": "price < 9"}\n{"id": "b", "expression": "price < 10"}\n',
+        encoding="utf-8",
     )
     run("match", "s.jsonl", "e.jsonl", "--limit", limit, "-o", f"out.{form}")
     expected = [n for n in range(events) if n % 6 != 5][:limit]
     if form == "jsonl":
-        found = [line["event"] for line in json_lines((folder / "out.jsonl").read_text())]
+        found = [
+            line["event"] for line in json_lines((folder / "out.jsonl").read_text(encoding="utf-8"))
+        ]
     else:
         if form == "parquet":
             rows = [tuple(row.values()) for row in pq.read_table("out.parquet").to_pylist()]
         else:
-            lines = (folder / f"out.{form}").read_text().splitlines()[1:]
+            lines = (folder / f"out.{form}").read_text(encoding="utf-8").splitlines()[1:]
             cells = [line.replace("\t", ",").split(",") for line in lines]
             rows = [(int(event), id) for event, id in cells]
         assert [id for _, id in rows] == ["a", "b"] * (len(rows) // 2)
@@ -200,7 +206,7 @@ def test_the_limit_holds_for_every_format(run: Run, folder: Path, form: str, lim
 def test_the_limit_counts_what_is_listed_and_ends_the_reading(run: Run, folder: Path) -> None:
     lines = json_lines(run("match", "s.jsonl", "e.jsonl", "--all", "--limit", 2).stdout)
     assert lines == [MATCHED[0], {"event": 1, "subscriptions": []}]
-    (folder / "e.jsonl").write_text('{"price": 1}\n' * 5_000 + "nonsense\n")
+    (folder / "e.jsonl").write_text('{"price": 1}\n' * 5_000 + "nonsense\n", encoding="utf-8")
     assert len(run("match", "s.jsonl", "e.jsonl", "--limit", 10).stdout.splitlines()) == 10
 
 
@@ -280,7 +286,7 @@ def test_subscriptions_of_any_form_on_standard_input(run: Run, folder: Path) -> 
 
 
 def test_a_stated_format_overrules_the_suffix(run: Run, folder: Path) -> None:
-    (folder / "events.txt").write_text(CSV_EVENTS)
+    (folder / "events.txt").write_text(CSV_EVENTS, encoding="utf-8")
     result = run("match", "s.jsonl", "events.txt", "--events-format", "csv")
     assert found_in(result.stdout) == CSV_MATCHED
     assert "--events-format" in run("match", "s.jsonl", "events.txt", code=2).stderr
@@ -297,19 +303,19 @@ def test_csv_through_a_named_pipe(run: Run, folder: Path) -> None:
     ("name", "delimiter"), [("e.csv", ";"), ("e.csv", "\t"), ("e.csv", "|"), ("e.tsv", "\t")]
 )
 def test_csv_with_other_delimiters(run: Run, folder: Path, name: str, delimiter: str) -> None:
-    (folder / name).write_text(CSV_EVENTS.replace(",", delimiter))
+    (folder / name).write_text(CSV_EVENTS.replace(",", delimiter), encoding="utf-8")
     assert found_in(run("match", "s.jsonl", name).stdout) == CSV_MATCHED
     text = run("match", "s.jsonl", name, "-f", "table").stdout
     assert "symbol='IBM', price=9.5" in text
 
 
 def test_a_wrong_guess_of_the_delimiter_is_an_error_that_says_so(run: Run, folder: Path) -> None:
-    (folder / "e.csv").write_text("price,rest (a;b;c)\n1,2\n")
+    (folder / "e.csv").write_text("price,rest (a;b;c)\n1,2\n", encoding="utf-8")
     assert "taken to be separated by ';'" in run("match", "s.jsonl", "e.csv", code=2).stderr
     result = run("match", "s.jsonl", "e.csv", "--delimiter", ",")
     assert found_in(result.stdout) == [["cheap"]]
-    (folder / "s.csv").write_text("id,expression,(a;b;c;d)\nx,price < 5,\n")
-    (folder / "s.tsv").write_text("id\texpression\nx\ty\tz\n")
+    (folder / "s.csv").write_text("id,expression,(a;b;c;d)\nx,price < 5,\n", encoding="utf-8")
+    (folder / "s.tsv").write_text("id\texpression\nx\ty\tz\n", encoding="utf-8")
     assert "no column 'id'" in run("match", "s.csv", "e.jsonl", code=2).stderr
     assert "s.tsv, line 2: has 3 cells" in run("match", "s.tsv", "e.jsonl", code=2).stderr
 
@@ -354,16 +360,16 @@ def test_events_without_anything_that_subscriptions_look_at_get_a_note(
 ) -> None:
     """JSON called CSV, or just the wrong file: nothing is wrong with it, and nothing matches."""
     said = "has nothing that subscriptions look at, such as 'price', 'symbol', 'x'"
-    (folder / "e.csv").write_text('{"a": 1}\n{"a": 2}\n')
+    (folder / "e.csv").write_text('{"a": 1}\n{"a": 2}\n', encoding="utf-8")
     assert run("match", "s.jsonl", "e.csv").stderr == (
         f"Note: e.csv {said}; its columns are '{{\"a\": 1}}'\n"
     )
-    (folder / "e.jsonl").write_text('{"a": 1}\n{"b": 2}\n')
+    (folder / "e.jsonl").write_text('{"a": 1}\n{"b": 2}\n', encoding="utf-8")
     assert run("match", "s.jsonl", "e.jsonl").stderr == f"Note: e.jsonl {said}\n"
     pq.write_table(pa.table({"a": [1]}), "e.parquet")
     result = run("match", "s.jsonl", "e.parquet")
     assert result.stderr == f"Note: e.parquet {said}; its columns are 'a'\n"
-    (folder / "e.jsonl").write_text("")
+    (folder / "e.jsonl").write_text("", encoding="utf-8")
     assert run("match", "s.jsonl", "e.jsonl").stderr == ""
 
 
@@ -384,7 +390,7 @@ def test_events_without_anything_that_subscriptions_look_at_get_a_note(
     ],
 )
 def test_a_bad_line_is_named(run: Run, folder: Path, line: str, said: str) -> None:
-    (folder / "e.jsonl").write_text('{"price": 1}\n\n' + line + "\n")
+    (folder / "e.jsonl").write_text('{"price": 1}\n\n' + line + "\n", encoding="utf-8")
     result = run("match", "s.jsonl", "e.jsonl", code=2)
     assert result.stderr.startswith("Error: e.jsonl, line 3: ")
     assert said in result.stderr
@@ -402,8 +408,8 @@ def test_files_that_cannot_be_read_are_refused(run: Run, folder: Path) -> None:
         return run("match", "s.jsonl", name, code=2).stderr
 
     (folder / "folder.jsonl").mkdir()
-    (folder / "bad.parquet").write_text("not parquet")
-    (folder / "empty.csv").write_text("\n\n")
+    (folder / "bad.parquet").write_text("not parquet", encoding="utf-8")
+    (folder / "empty.csv").write_text("\n\n", encoding="utf-8")
     assert error("none.jsonl") == "Error: none.jsonl: no such file or directory\n"
     assert error("none.csv") == "Error: none.csv: no such file or directory\n"
     (folder / "folder").mkdir()
@@ -421,15 +427,16 @@ def test_files_that_cannot_be_read_are_refused(run: Run, folder: Path) -> None:
 
 def test_csv_empty_cells_are_absent(run: Run, folder: Path) -> None:
     (folder / "s.jsonl").write_text(
-        '{"id": "none", "expression": "a IS NULL"}\n{"id": "one", "expression": "a = 1"}\n'
+        '{"id": "none", "expression": "a IS NULL"}\n{"id": "one", "expression": "a = 1"}\n',
+        encoding="utf-8",
     )
-    (folder / "e.csv").write_text('a,b\n1,x\n,x\n"",x\n')
+    (folder / "e.csv").write_text('a,b\n1,x\n,x\n"",x\n', encoding="utf-8")
     lines = json_lines(run("match", "s.jsonl", "e.csv").stdout)
     assert [line["subscriptions"] for line in lines] == [["one"], ["none"], ["none"]]
 
 
 def test_csv_absent_may_pass(run: Run, folder: Path) -> None:
-    (folder / "e.csv").write_text("price\n1\n50\n")
+    (folder / "e.csv").write_text("price\n1\n50\n", encoding="utf-8")
     lines = json_lines(run("match", "s.jsonl", "e.csv", "--absent", "passes").stdout)
     assert [line["subscriptions"] for line in lines] == [["7", "cheap", "ibm"], ["7", "ibm"]]
 
@@ -437,9 +444,10 @@ def test_csv_absent_may_pass(run: Run, folder: Path) -> None:
 def test_csv_leading_zeros_make_strings_and_a_note_says_so(run: Run, folder: Path) -> None:
     (folder / "s.jsonl").write_text(
         '{"id": "text", "expression": "zip = \'00501\'"}\n'
-        '{"id": "number", "expression": "zip = 501"}\n'
+        '{"id": "number", "expression": "zip = 501"}\n',
+        encoding="utf-8",
     )
-    (folder / "e.csv").write_text("zip\n10001\n00501\n")
+    (folder / "e.csv").write_text("zip\n10001\n00501\n", encoding="utf-8")
     result = run("match", "s.jsonl", "e.csv")
     assert json_lines(result.stdout) == [{"event": 1, "subscriptions": ["text"]}]
     assert result.stderr == (
@@ -449,8 +457,10 @@ def test_csv_leading_zeros_make_strings_and_a_note_says_so(run: Run, folder: Pat
 
 
 def test_csv_a_type_may_be_given_and_must_be_right(run: Run, folder: Path) -> None:
-    (folder / "s.jsonl").write_text('{"id": "text", "expression": "zip = \'501\'"}')
-    (folder / "e.csv").write_text('note,zip\n"two\nlines",501\nx,502\n')
+    (folder / "s.jsonl").write_text(
+        '{"id": "text", "expression": "zip = \'501\'"}', encoding="utf-8"
+    )
+    (folder / "e.csv").write_text('note,zip\n"two\nlines",501\nx,502\n', encoding="utf-8")
     assert run("match", "s.jsonl", "e.csv").stdout == ""
     assert json_lines(run("match", "s.jsonl", "e.csv", "--type", "zip=string").stdout)
     error = run("match", "s.jsonl", "e.csv", "--type", "zip=boolean", code=2).stderr
@@ -460,7 +470,7 @@ def test_csv_a_type_may_be_given_and_must_be_right(run: Run, folder: Path) -> No
 
 
 def test_csv_null_names_what_else_is_absent(run: Run, folder: Path) -> None:
-    (folder / "e.csv").write_text("price\nNA\n5\n-\n")
+    (folder / "e.csv").write_text("price\nNA\n5\n-\n", encoding="utf-8")
     result = run("match", "s.jsonl", "e.csv")
     assert result.stdout == ""
     assert "'price' holds strings ('NA' in line 2)" in result.stderr
@@ -469,15 +479,17 @@ def test_csv_null_names_what_else_is_absent(run: Run, folder: Path) -> None:
 
 
 def test_csv_long_cells_are_cut_short_in_messages(run: Run, folder: Path) -> None:
-    (folder / "e.csv").write_text(f"price\n{'x' * 1000}\n")
+    (folder / "e.csv").write_text(f"price\n{'x' * 1000}\n", encoding="utf-8")
     assert len(run("match", "s.jsonl", "e.csv").stderr) < 300
     error = run("match", "s.jsonl", "e.csv", "--type", "price=float", code=2).stderr
     assert len(error) < 300
 
 
 def test_csv_dotted_columns_and_columns_that_nobody_looks_at(run: Run, folder: Path) -> None:
-    (folder / "s.jsonl").write_text('{"id": "s", "expression": "order.total > 5"}')
-    (folder / "e.csv").write_text("order.total,,x,x\n6,1,2,3\n4,a,b,c\n")
+    (folder / "s.jsonl").write_text(
+        '{"id": "s", "expression": "order.total > 5"}', encoding="utf-8"
+    )
+    (folder / "e.csv").write_text("order.total,,x,x\n6,1,2,3\n4,a,b,c\n", encoding="utf-8")
     assert json_lines(run("match", "s.jsonl", "e.csv").stdout) == [
         {"event": 0, "subscriptions": ["s"]}
     ]
@@ -501,9 +513,9 @@ def test_bad_csv_is_refused_with_its_line(run: Run, folder: Path, text: str, sai
 
 def test_csv_without_rows_or_without_any_known_column(run: Run, folder: Path) -> None:
     for text in ("price", "price\n", "price\n\n"):
-        (folder / "e.csv").write_text(text)
+        (folder / "e.csv").write_text(text, encoding="utf-8")
         assert run("match", "s.jsonl", "e.csv").stdout == ""
-    (folder / "e.csv").write_text("prices\n1\n2\n")
+    (folder / "e.csv").write_text("prices\n1\n2\n", encoding="utf-8")
     result = run("match", "s.jsonl", "e.csv", "--all")
     assert len(json_lines(result.stdout)) == 2
     assert result.stderr == "Note: e.csv has no column 'price'; is it 'prices'?\n"
@@ -511,10 +523,10 @@ def test_csv_without_rows_or_without_any_known_column(run: Run, folder: Path) ->
 
 def test_csv_larger_than_a_block(run: Run, folder: Path) -> None:
     rows = "".join(f"{n},{'x' * 100}\n" for n in range(100_000))
-    (folder / "e.csv").write_text(f"price,note\n{rows}")
+    (folder / "e.csv").write_text(f"price,note\n{rows}", encoding="utf-8")
     lines = json_lines(run("match", "s.jsonl", "e.csv").stdout)
     assert [line["event"] for line in lines] == list(range(10))
-    (folder / "e.csv").write_text(f"price,note\n{rows}many,\n")
+    (folder / "e.csv").write_text(f"price,note\n{rows}many,\n", encoding="utf-8")
     result = run("match", "s.jsonl", "e.csv")
     assert result.stdout == ""
     assert "('many' in line 100002); 2 constraints compare it with a number" in result.stderr
@@ -526,7 +538,8 @@ def test_csv_larger_than_a_block(run: Run, folder: Path) -> None:
 def test_parquet_types_structs_and_batches(run: Run, folder: Path) -> None:
     (folder / "s.jsonl").write_text(
         '{"id": "late", "expression": "at >= TIMESTAMP \'2026-01-02\' AND order.total = 5"}\n'
-        '{"id": "null", "expression": "order.total IS NULL"}\n'
+        '{"id": "null", "expression": "order.total IS NULL"}\n',
+        encoding="utf-8",
     )
     count = 40_000
     table = pa.table(

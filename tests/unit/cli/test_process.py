@@ -19,8 +19,8 @@ PROGRAM = [sys.executable, "-m", "predicast"]
 
 @pytest.fixture(autouse=True)
 def files(folder: Path) -> None:
-    (folder / "s.jsonl").write_text('{"id": "a", "expression": "x < 5"}\n')
-    (folder / "e.jsonl").write_text('{"x": 1}\n{"x": 9}\n')
+    (folder / "s.jsonl").write_text('{"id": "a", "expression": "x < 5"}\n', encoding="utf-8")
+    (folder / "e.jsonl").write_text('{"x": 1}\n{"x": 9}\n', encoding="utf-8")
 
 
 def start(*arguments: str, **environment: str) -> subprocess.Popen[bytes]:
@@ -105,7 +105,9 @@ def test_a_closed_pipe_ends_it_without_a_word(
     folder: Path, events: str, form: str, count: int, unbuffered: str
 ) -> None:
     lines = ['{"x": 1}\n'] * count if events == "e.jsonl" else ["x\n", *["1\n"] * count]
-    (folder / events).write_text("".join(lines))  # results are more than a pipe holds
+    (folder / events).write_text(
+        "".join(lines), encoding="utf-8"
+    )  # results are more than a pipe holds
     arguments = ["match", "s.jsonl", events, "--format", form, "--limit", str(count)]
     process = start(*arguments, PYTHONUNBUFFERED=unbuffered)
     assert process.stdout is not None

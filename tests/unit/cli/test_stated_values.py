@@ -33,14 +33,16 @@ SUBSCRIPTIONS = """\
 
 @pytest.fixture(autouse=True)
 def subscriptions(folder: Path) -> None:
-    (folder / "s.jsonl").write_text(SUBSCRIPTIONS)
+    (folder / "s.jsonl").write_text(SUBSCRIPTIONS, encoding="utf-8")
 
 
 def write(name: str, values: list[Any]) -> None:
     if name.endswith("parquet"):
         pq.write_table(pa.table({"a": values}), name)
     else:
-        Path(name).write_text("".join(json.dumps({"a": value}) + "\n" for value in values))
+        Path(name).write_text(
+            "".join(json.dumps({"a": value}) + "\n" for value in values), encoding="utf-8"
+        )
 
 
 def found(run: Run, name: str, *arguments: str) -> list[list[str]]:
@@ -130,8 +132,12 @@ def test_an_interval_says_what_it_is_of(run: Run, folder: Path) -> None:
 
 
 def test_an_attribute_inside_of_another(run: Run, folder: Path) -> None:
-    (folder / "s.jsonl").write_text('{"id": "s", "expression": "order.total > 5"}')
-    (folder / "e.jsonl").write_text('{"order": {"total": "6"}}\n{"order": null}\n')
+    (folder / "s.jsonl").write_text(
+        '{"id": "s", "expression": "order.total > 5"}', encoding="utf-8"
+    )
+    (folder / "e.jsonl").write_text(
+        '{"order": {"total": "6"}}\n{"order": null}\n', encoding="utf-8"
+    )
     pq.write_table(pa.table({"order": [{"total": "6"}, None]}), "e.parquet")
     for name in ("e.jsonl", "e.parquet"):
         assert found(run, name, "--type", "order.total=integer") == [["s"], []]
@@ -172,7 +178,7 @@ def test_a_name_that_is_not_there(run: Run) -> None:
 
 
 def test_no_note_on_a_kind_that_was_put_right(run: Run, folder: Path) -> None:
-    (folder / "s.jsonl").write_text('{"id": "s", "expression": "a > 500"}')
+    (folder / "s.jsonl").write_text('{"id": "s", "expression": "a > 500"}', encoding="utf-8")
     write("e.parquet", ["501"])
     assert "which never holds" in run("match", "s.jsonl", "e.parquet").stderr
     assert run("match", "s.jsonl", "e.parquet", "--type", "a=integer").stderr == ""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import partialmethod
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from predicast.matching.matching_tree.tree import MatchingTree
 from tests.unit.cli.conftest import Run
 
 ROWS = [("a", "x < 5", "alice"), ("b", "y = 'it''s, \"so\"'", None), ("007", "x = 1", None)]
@@ -17,7 +19,7 @@ ROWS = [("a", "x < 5", "alice"), ("b", "y = 'it''s, \"so\"'", None), ("007", "x 
 
 @pytest.fixture(autouse=True)
 def events(folder: Path) -> None:
-    (folder / "e.jsonl").write_text('{"x": 1, "y": "it\'s, \\"so\\""}')
+    (folder / "e.jsonl").write_text('{"x": 1, "y": "it\'s, \\"so\\""}', encoding="utf-8")
 
 
 def write(name: str, rows: list[tuple[str, str, str | None]], columns: list[str]) -> None:
@@ -66,7 +68,7 @@ def test_the_place_of_an_error_is_named(
 
 def test_the_caret_keeps_its_place(run: Run, folder: Path) -> None:
     text = "a" * 150 + " < 10 AND shout(x)"
-    (folder / "s.jsonl").write_text(json.dumps({"id": "c", "expression": text}))
+    (folder / "s.jsonl").write_text(json.dumps({"id": "c", "expression": text}), encoding="utf-8")
     lines = run("match", "s.jsonl", "e.jsonl", code=2).stderr.splitlines()
     assert lines[1].index("shout") == lines[2].index("^")
 
@@ -92,7 +94,9 @@ def test_the_caret_keeps_its_place(run: Run, folder: Path) -> None:
     ],
 )
 def test_a_bad_line_is_refused(run: Run, folder: Path, line: str, said: str) -> None:
-    (folder / "s.jsonl").write_text(f'{{"id": "a", "expression": "x = 1"}}\n{line}\n')
+    (folder / "s.jsonl").write_text(
+        f'{{"id": "a", "expression": "x = 1"}}\n{line}\n', encoding="utf-8"
+    )
     error = run("match", "s.jsonl", "e.jsonl", code=2).stderr
     assert error.startswith("Error: s.jsonl, line 2: ")
     assert said in error
@@ -135,7 +139,9 @@ def test_integer_ids_are_their_digits(run: Run, folder: Path) -> None:
 
 def test_what_is_invalid_may_be_dropped(run: Run, folder: Path) -> None:
     lines = [f'{{"id": "bad{n}", "expression": "x <"}}\n' for n in range(8)]
-    (folder / "s.jsonl").write_text("".join(['{"id": "a", "expression": "x = 1"}\n', *lines]))
+    (folder / "s.jsonl").write_text(
+        "".join(['{"id": "a", "expression": "x = 1"}\n', *lines]), encoding="utf-8"
+    )
     run("match", "s.jsonl", "e.jsonl", code=2)
     result = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop")
     assert json.loads(result.stdout)["subscriptions"] == ["a"]
@@ -146,19 +152,66 @@ def test_what_is_invalid_may_be_dropped(run: Run, folder: Path) -> None:
 
 @pytest.mark.parametrize("line", ["nonsense", "{}", '{"id": "a", "expression": "x = 2"}'])
 def test_a_broken_file_is_refused_even_then(run: Run, folder: Path, line: str) -> None:
-    (folder / "s.jsonl").write_text(f'{{"id": "a", "expression": "x <"}}\n{line}\n')
+    (folder / "s.jsonl").write_text(
+        f'{{"id": "a", "expression": "x <"}}\n{line}\n', encoding="utf-8"
+    )
     run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop", code=2)
+
+
+def test_the_first_mistake_of_a_file_is_told(run: Run, folder: Path) -> None:
+    lines = ['{"id": "a", "expression": "x = 1"}', '{"id": "b", "expression": "x <"}', "nonsense"]
+    (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    error = run("match", "s.jsonl", "e.jsonl", code=2).stderr
+    assert error.startswith("Error: s.jsonl, line 2: subscription 'b'")
+    error = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop", code=2).stderr
+    assert error.startswith("Error: s.jsonl, line 3: not JSON")
+
+
+@pytest.mark.parametrize("together", [1, 3, 100])
+def test_subscriptions_are_loaded_some_at_a_time(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    monkeypatch.setattr("predicast.cli.files.subscriptions._TOGETHER", together)
+    texts = [f"x = {n % 2}" if n % 4 else "x <" for n in range(13)]
+    lines = [json.dumps({"id": str(n), "expression": text}) for n, text in enumerate(texts)]
+    (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    result = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop")
+    expected = sorted(str(n) for n in range(13) if n % 2)
+    assert json.loads(result.stdout)["subscriptions"] == expected
+    said = [line.partition(": subscription")[0] for line in result.stderr.splitlines()]
+    assert [each for each in said if each.startswith("Note")] == [
+        f"Note: dropped s.jsonl, line {n}" for n in (1, 5, 9, 13)
+    ]
+
+
+def test_what_the_matcher_refuses_is_named(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(MatchingTree, "__init__", partialmethod(MatchingTree.__init__, max_nodes=4))
+    texts = ["x = 1 AND y = 2", "x <", "x = 2 AND y = 3", "x = 1 AND y = 2"]
+    lines = [json.dumps({"id": str(n), "expression": text}) for n, text in enumerate(texts)]
+    (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "e.jsonl").write_text('{"x": 1, "y": 2}', encoding="utf-8")
+    result = run(
+        "match", "s.jsonl", "e.jsonl", "--matcher", "matching-tree", "--on-invalid", "drop"
+    )
+    assert json.loads(result.stdout)["subscriptions"] == ["0", "3"]
+    notes = [line for line in result.stderr.splitlines() if line.startswith("Note")]
+    assert [note.partition(":")[2].partition(":")[0] for note in notes] == [
+        " dropped s.jsonl, line 2",
+        " dropped s.jsonl, line 3",
+    ]
 
 
 def test_a_file_without_any_subscription_gets_a_note(run: Run, folder: Path) -> None:
     said = "so nothing can match\n"
-    (folder / "s.jsonl").write_text("\n")
-    (folder / "s.csv").write_text("id,expression\n")
+    (folder / "s.jsonl").write_text("\n", encoding="utf-8")
+    (folder / "s.csv").write_text("id,expression\n", encoding="utf-8")
     pq.write_table(pa.table({"id": pa.array([], "string"), "expression": []}), "s.parquet")
     for name in ("s.jsonl", "s.csv", "s.parquet"):
         result = run("match", name, "e.jsonl")
         assert (result.stdout, result.stderr) == ("", f"Note: {name} has no subscription, {said}")
-    (folder / "s.jsonl").write_text('{"id": "a", "expression": "x <"}')
+    (folder / "s.jsonl").write_text('{"id": "a", "expression": "x <"}', encoding="utf-8")
     result = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop")
     assert result.stderr.endswith(f"Note: s.jsonl has no valid subscription, {said}")
 
@@ -168,12 +221,12 @@ def test_files_the_wrong_way_round(run: Run, folder: Path) -> None:
     write("s.jsonl", ROWS, ["id", "expression", "owner"])
     error = run("match", "e.jsonl", "s.jsonl", code=2).stderr
     assert error == f"Error: e.jsonl, line 1: there is no 'id'; {hint}\n"
-    (folder / "e.csv").write_text("x,y\n1,2\n")
+    (folder / "e.csv").write_text("x,y\n1,2\n", encoding="utf-8")
     error = run("match", "e.csv", "s.jsonl", code=2).stderr
     assert error == f"Error: e.csv: there is no column 'id'; {hint}\n"
 
 
 def test_blank_lines_may_come_before_the_names_of_columns(run: Run, folder: Path) -> None:
-    (folder / "s.csv").write_text("\n\nid,expression\na,x = 1\nb,x <\n")
+    (folder / "s.csv").write_text("\n\nid,expression\na,x = 1\nb,x <\n", encoding="utf-8")
     error = run("match", "s.csv", "e.jsonl", code=2).stderr
     assert error.startswith("Error: s.csv, line 5: subscription 'b'")

@@ -1,6 +1,5 @@
 """The engine: its calls, and that a refused one leaves it as it was."""
 
-import threading
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from predicast.errors import (
 )
 from predicast.language.arrow_form import SCHEMA
 from predicast.matching.matches import sorted_matches
+from tests.threads import run_at_once
 
 
 @pytest.fixture
@@ -344,11 +344,7 @@ def test_threads_see_changes_that_returned_before_they_asked() -> None:
                 failures.append(f"change of {id} was not seen")
             engine.unsubscribe(id)
 
-    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_at_once(work, "abcd")
     assert failures == []
     assert len(engine) == 0
 

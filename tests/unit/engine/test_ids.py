@@ -41,6 +41,46 @@ def test_keys_are_used_again() -> None:
     assert list(ids) == ["s999"]
 
 
+def array_of(ids: Ids) -> pa.StringArray:
+    return ids.indexed(np.zeros(0, np.int32))[1]
+
+
+def texts_of(ids: Ids, *keys: int) -> list[str]:
+    places, texts = ids.indexed(np.array(keys, np.int32))
+    return [texts[place].as_py() for place in places.tolist()]
+
+
+def test_a_key_keeps_its_id_until_nobody_can_ask_for_it() -> None:
+    ids = Ids()
+    add(ids, "a", "b", "c")
+    texts_of(ids, 0)  # from now on texts come one by one
+    early = ids.lease
+    remove(ids, "a")
+    assert add(ids, "d") == [3]
+    late = ids.lease
+    remove(ids, "b")
+    assert add(ids, "e") == [4]
+    del late
+    assert add(ids, "f") == [5]  # whoever holds the first lease may ask for b as well
+    assert ids.names([0, 1, 2]) == texts_of(ids, 0, 1, 2) == ["a", "b", "c"]
+    assert ids.held().texts == [None, None, "c", "d", "e", "f"]
+    del early
+    assert sorted(add(ids, "g", "h")) == [0, 1]
+    assert set(texts_of(ids, 0, 1)) == {"g", "h"}
+
+
+def test_repairing_gives_nobody_elses_keys_away() -> None:
+    ids = Ids()
+    add(ids, "a", "b")
+    lease = ids.lease
+    remove(ids, "a")
+    ids.repair()
+    assert add(ids, "c") == [2]
+    assert ids.names([0, 1, 2]) == ["a", "b", "c"]
+    del lease
+    assert add(ids, "d") == [0]
+
+
 def test_free_keys_come_before_new_ones() -> None:
     ids = Ids()
     add(ids, "a", "b", "c")
@@ -57,16 +97,16 @@ def test_texts_of_the_past_are_dropped() -> None:
     add(ids, "kept")
     for number in range(10_000):
         [key] = add(ids, f"s{number}")
-        assert ids.array()[ids.positions(np.array([key]))[0]].as_py()
+        assert texts_of(ids, key) == [f"s{number}"]
         remove(ids, f"s{number}")
-    assert len(ids.array()) < 3_000
-    assert ids.array()[ids.positions(np.array([0]))[0]].as_py() == "kept"
+    assert len(array_of(ids)) < 3_000
+    assert texts_of(ids, 0) == ["kept"]
 
 
 def test_a_file_makes_no_python_strings_until_one_is_asked_for() -> None:
     ids = from_file("a", "b", "c")
     assert (len(ids), ids.bound(), ids.names([2, 0])) == (3, 3, ["c", "a"])
-    assert ids.array().to_pylist() == ["a", "b", "c"]
+    assert array_of(ids).to_pylist() == ["a", "b", "c"]
     assert ids._by_key == []
     assert ids.first_held(["x", "c", "a"]) == "c"
     assert ids._by_key == ["a", "b", "c"]
@@ -75,10 +115,10 @@ def test_a_file_makes_no_python_strings_until_one_is_asked_for() -> None:
 def test_an_array_stays_as_it_was_while_ids_come_and_go() -> None:
     ids = from_file("a", "b")
     remove(ids, "a")
-    before = ids.array()
+    before = array_of(ids)
     assert before.to_pylist() == ["a", "b"]  # what is gone is not missed
     add(ids, "c")
-    assert [ids.array()[place].as_py() for place in ids.positions(np.array([0, 1]))] == ["c", "b"]
+    assert texts_of(ids, 0, 1) == ["c", "b"]
     assert before.to_pylist() == ["a", "b"]
     assert list(ids) == ["b", "c"]
 
@@ -126,11 +166,11 @@ def test_texts_that_fill_an_array_are_copied_without_the_past(
     monkeypatch.setattr("predicast.engine.ids.MAX_BYTES", 100)
     ids = Ids()
     add(ids, "kept")
-    assert len(ids.array()) == 1
+    assert len(array_of(ids)) == 1
     for number in range(40):
         [key] = add(ids, f"id-{number}")
-        assert ids.array()[ids.positions(np.array([key]))[0]].as_py() == f"id-{number}"
-        assert ids.array().nbytes < 200
+        assert texts_of(ids, key) == [f"id-{number}"]
+        assert array_of(ids).nbytes < 200
         remove(ids, f"id-{number}")
     assert ids.names([0]) == ["kept"]
 
@@ -194,9 +234,7 @@ class IdsAsADictionary(RuleBasedStateMachine):
         keys = list(self.right.values())
         assert len(set(keys)) == len(keys)
         assert self.ids.names(keys) == list(self.right)
-        texts = self.ids.array().to_pylist()
-        places = self.ids.positions(np.array(keys, np.int32)).tolist()
-        assert [texts[place] for place in places] == list(self.right)
+        assert texts_of(self.ids, *keys) == list(self.right)
 
 
 TestIdsAsADictionary = IdsAsADictionary.TestCase

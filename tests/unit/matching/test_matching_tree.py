@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from predicast.errors import UnsupportedByMatcherError
 from predicast.language import to_subscription
-from predicast.matching.matching_tree.nodes import InnerNode, Leaf, Node, label_of
+from predicast.matching.matching_tree.nodes import InnerNode, Node, TreeLeaf, label_of
 from predicast.matching.matching_tree.tree import MatchingTree
 from predicast.model import Absent, Constraint, Event, Interval, Operator, Subscription
 from predicast.testing.strategies import subscriptions
+from tests.histories import take_step
 
 
 def tree(*expressions: str, absent: Absent = "fails", max_nodes: int = 1_000) -> MatchingTree:
@@ -187,7 +188,7 @@ def check(held: MatchingTree) -> None:
     count = 0
     for _, node in every_edge(held._root.dont_care):
         count += 1
-        if isinstance(node, Leaf):
+        if isinstance(node, TreeLeaf):
             assert node.keys == sorted(node.keys)
             assert node.keys
             continue
@@ -207,15 +208,7 @@ def test_invariants_hold_while_subscriptions_come_and_go(
     for key, subscription in steps:
         before = nodes(held)
         try:
-            if subscription is None:
-                if key in keys:
-                    held.unsubscribe(key)
-                    keys.discard(key)
-            elif key in keys:
-                held.change(key, subscription)
-            else:
-                held.subscribe(key, subscription)
-                keys.add(key)
+            take_step(held, keys, key, subscription)
         except UnsupportedByMatcherError:
             assert nodes(held) == before
         check(held)

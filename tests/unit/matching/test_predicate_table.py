@@ -17,6 +17,7 @@ from predicast.matching.predicate_table.rows import BoundRow, EqualityRow
 from predicast.matching.predicate_table.table import PredicateTable
 from predicast.model import Absent, Clause, Constraint, Event, Interval, Operator, Subscription
 from predicast.testing.strategies import subscriptions
+from tests.histories import take_step
 
 BELOW_3 = Interval(None, 3, hi_open=True)
 ABOVE_9 = Interval(9, None, lo_open=True)
@@ -268,15 +269,7 @@ def test_invariants_hold_while_subscriptions_come_and_go(
     held = PredicateTable()
     keys: set[int] = set()
     for key, subscription in steps:
-        if subscription is None:
-            if key in keys:
-                held.unsubscribe(key)
-                keys.discard(key)
-        elif key in keys:
-            held.change(key, subscription)
-        else:
-            held.subscribe(key, subscription)
-            keys.add(key)
+        take_step(held, keys, key, subscription)
         check(held)
     for key in keys:
         held.unsubscribe(key)

@@ -19,7 +19,7 @@ import pyarrow.csv
 
 from predicast.cli.files.csv_text import csv_text, guess_hint
 from predicast.cli.files.csv_types import ColumnType, CsvType, convert
-from predicast.cli.files.source import Reading, Source
+from predicast.cli.files.source import OpenFile, Source
 from predicast.errors import InputFileError
 
 # Also the longest row there may be.
@@ -36,7 +36,7 @@ class CsvFile:
 
     def _header(self) -> tuple[list[str], str, bool]:
         """The columns' names, what separates them, and whether any row follows."""
-        with self._source.opened() as reading, csv_text(self._source, reading) as file:
+        with self._source.opened() as opened, csv_text(self._source, opened) as file:
             try:
                 names = next(filter(None, file.rows), [])
             except csv.Error as error:
@@ -97,17 +97,17 @@ class CsvFile:
         if not self._has_rows:
             return
         columns = columns or self.names[:1]  # one at least, to count the rows
-        with self._source.opened() as reading:
+        with self._source.opened() as opened:
             try:
-                for batch in self._reader(reading, columns):
-                    report(reading.position())
+                for batch in self._reader(opened, columns):
+                    report(opened.position())
                     yield batch
             except pa.ArrowException as error:
                 raise self._not_csv(error) from None
 
-    def _reader(self, reading: Reading, columns: Sequence[str]) -> pa.csv.CSVStreamingReader:
+    def _reader(self, opened: OpenFile, columns: Sequence[str]) -> pa.csv.CSVStreamingReader:
         return pa.csv.open_csv(
-            reading.stream,
+            opened.stream,
             read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
             parse_options=pa.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
             convert_options=pa.csv.ConvertOptions(
@@ -139,7 +139,7 @@ class CsvFile:
     def _slow_rows(self) -> Generator[tuple[int, list[str]], None, None]:
         """Every row that is not blank, the header first, with its first line."""
         csv.field_size_limit(16 * _BLOCK_BYTES)  # what is wrong may be that it is too long
-        with self._source.opened() as reading, csv_text(self._source, reading) as file:
+        with self._source.opened() as opened, csv_text(self._source, opened) as file:
             start = 1
             try:
                 for row in file.rows:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
-from predicast.cli.files.source import Reading, Source
+from predicast.cli.files.source import OpenFile, Source
 
 _DELIMITERS: Final = ",;\t|"
 _QUOTED: Final = re.compile(r'"[^"]*(?:"|\Z)')
@@ -68,12 +68,12 @@ def _up_to_the_first_not_blank(text: io.TextIOWrapper) -> Iterator[str]:
 
 
 @contextmanager
-def csv_text(source: Source, reading: Reading, *, strict: bool = False) -> Iterator[CsvText]:
+def csv_text(source: Source, opened: OpenFile, *, strict: bool = False) -> Iterator[CsvText]:
     """The stream as CSV. What is not UTF-8 becomes surrogates: a decoder that fails would do so
     some lines ahead of the line at fault.
     """
     text = io.TextIOWrapper(
-        reading.stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
+        opened.stream, encoding="utf-8-sig", errors="surrogateescape", newline=""
     )
     try:
         yield CsvText(source, text, strict=strict)

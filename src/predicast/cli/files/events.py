@@ -96,15 +96,15 @@ def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Event]]
     """Events with the numbers of their lines."""
     batch: list[tuple[int, Event]] = []
     size = 0
-    with source.opened() as reading:
-        for group in line_groups(source, reading):
+    with source.opened() as opened:
+        for group in line_groups(source, opened):
             for line in group:
                 batch.append((line.number, _event(source, line)))
                 size += len(line.text)
                 if len(batch) == _BATCH_EVENTS or size >= _BATCH_BYTES:
                     yield batch
                     batch, size = [], 0
-            report(reading.position())
+            report(opened.position())
             if source.is_live and batch:
                 yield batch
                 batch, size = [], 0
@@ -149,10 +149,10 @@ def _from_csv(reader: Reader, engine: Engine, report: Report, note: Note) -> Ite
 
 
 def _from_parquet(reader: Reader, engine: Engine, report: Report, note: Note) -> Iterator[Matches]:
-    with reader.source.opened() as reading:
+    with reader.source.opened() as opened:
         try:
             # Not pre-buffered: a row group may be as large as the file.
-            file = pq.ParquetFile(reading.stream, pre_buffer=False)
+            file = pq.ParquetFile(opened.stream, pre_buffer=False)
             attributes = engine.attributes()
             leaves = dict(_leaves("", file.schema_arrow))
             _note_strangers(reader.source, attributes, leaves, note)

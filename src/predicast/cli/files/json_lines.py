@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from predicast.cli.files.source import Reading, Source
+from predicast.cli.files.source import OpenFile, Source
 
 # Far beyond any sensible event; a file without line breaks must not fill the memory.
 MAX_LINE_BYTES: Final = 16 * 2**20
@@ -28,14 +28,14 @@ class Line(NamedTuple):
     text: bytes
 
 
-def line_groups(source: Source, reading: Reading) -> Iterator[list[Line]]:
+def line_groups(source: Source, opened: OpenFile) -> Iterator[list[Line]]:
     """All lines, in groups as they come: what one read brings is one group.
 
     From a pipe that is what has been written so far, so that nobody waits for later lines.
     """
     pending = bytearray()
     number = 0
-    read = getattr(reading.stream, "read1", reading.stream.read)
+    read = getattr(opened.stream, "read1", opened.stream.read)
     while chunk := read(_READ_BYTES):
         pending += chunk
         if b"\n" not in chunk:

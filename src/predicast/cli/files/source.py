@@ -53,7 +53,7 @@ def form_of(path: str) -> tuple[Form | None, bool]:
     return (None if compressed and form is Form.PARQUET else form), compressed
 
 
-class Reading(NamedTuple):
+class OpenFile(NamedTuple):
     """An open file, and how many bytes of it have been read (compressed ones as they are)."""
 
     stream: BinaryIO
@@ -100,17 +100,17 @@ class Source:
             raise self._unreadable(error) from error
 
     @contextmanager
-    def opened(self) -> Iterator[Reading]:
+    def opened(self) -> Iterator[OpenFile]:
         """The file, open; what goes wrong with reading it becomes an ``InputFileError``."""
         if self.is_live and self.copy is None:
             if sys.stdin is None:
                 raise self.refuse("closed")
-            yield Reading(sys.stdin.buffer, lambda: 0)
+            yield OpenFile(sys.stdin.buffer, lambda: 0)
             return
         try:
             with Path(self.copy or self.path).open("rb") as file:
                 stream = gzip.GzipFile(fileobj=file) if self.compressed else file
-                yield Reading(cast("BinaryIO", stream), file.tell)
+                yield OpenFile(cast("BinaryIO", stream), file.tell)
         except (OSError, EOFError, zlib.error) as error:
             raise self._unreadable(error) from error
 
@@ -123,8 +123,8 @@ class Source:
         with ExitStack() as stack:
             with interrupts_held():  # or a file may be left behind that nobody knows of
                 file = stack.enter_context(tempfile.NamedTemporaryFile(prefix="predicast-"))
-            with self.opened() as reading:
-                shutil.copyfileobj(reading.stream, file)
+            with self.opened() as opened:
+                shutil.copyfileobj(opened.stream, file)
             file.flush()
             yield replace(self, copy=file.name, compressed=False)
 

@@ -49,23 +49,23 @@ class StatedValues:
             for event, changes in zip(events, changed, strict=True):
                 changes.update((name, None) for name, value in event.items() if value in self.nulls)
         for name, type in self.types.items():
-            places = [
-                place
-                for place, event in enumerate(events)
-                if name not in changed[place]
+            positions = [
+                position
+                for position, event in enumerate(events)
+                if name not in changed[position]
                 and event.get(name) is not None
                 and not _is_of(type, event.get(name))
             ]
-            cells = [_cell(type, events[place].get(name)) for place in places]
+            cells = [_cell(type, events[position].get(name)) for position in positions]
             values = _read(type, cells)
             if isinstance(values, int):
-                wrong = places[values]
+                wrong = positions[values]
                 shown = shortened(show(events[wrong].get(name)))  # type: ignore[arg-type]
                 raise source.refuse(
                     f"attribute {name!r}: {shown} is not of type {type}", lines[wrong]
                 )
-            for place, value in zip(places, values.to_pylist(), strict=True):
-                changed[place][name] = value
+            for position, value in zip(positions, values.to_pylist(), strict=True):
+                changed[position][name] = value
         return [
             Event(dict(event.items()) | changes) if changes else event
             for event, changes in zip(events, changed, strict=True)
@@ -114,12 +114,12 @@ def _cell(type: CsvType, value: Any) -> str | None:
 
 
 def _read(type: CsvType, cells: list[str | None]) -> pa.Array | int:
-    """The cells as values, an empty one as none, or the place of the first that cannot be read."""
+    """The cells as values, an empty one as none, or where the first is that cannot be read."""
     unreadable = cells.index(None) if None in cells else len(cells)
     readable = pa.array([cell or None for cell in cells[:unreadable]], pa.string())
-    place = misfit(type, readable)
-    if place is not None:
-        return place
+    position = misfit(type, readable)
+    if position is not None:
+        return position
     return convert(type, readable) if unreadable == len(cells) else unreadable
 
 
@@ -148,10 +148,12 @@ def _typed(source: Source, name: str, type: CsvType, column: pa.Array, first: in
         if type is CsvType.STRING:
             return column
         cells = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
-        place = misfit(type, cells)
-        if place is not None:
-            cell = shortened(cells[place].as_py())
-            raise source.refuse(f"column {name!r}: {cell!r} is not of type {type}", first + place)
+        position = misfit(type, cells)
+        if position is not None:
+            cell = shortened(cells[position].as_py())
+            raise source.refuse(
+                f"column {name!r}: {cell!r} is not of type {type}", first + position
+            )
         return convert(type, cells)
     if type is CsvType.STRING and pa.types.is_integer(kind):
         return column.cast(pa.string())

@@ -12,15 +12,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 
-from predicast import Engine
+from predicast import Engine, Subscribe
 from predicast.cli.files.csv_text import csv_text, guess_hint
 from predicast.cli.files.json_lines import json_object, line_groups
-from predicast.cli.files.source import Form, Reading, Source
+from predicast.cli.files.source import Form, OpenFile, Source
 from predicast.errors import InputFileError, PredicastError, suggest
-from predicast.language import subscription_from_document, to_subscription
+from predicast.language import Readable, subscription_from_document, to_subscription
+from predicast.language.reading import stated_by
 from predicast.model import Subscription
 
 _PARQUET_ROWS: Final = 8_192
+_TOGETHER: Final = 8_192  # subscriptions that an engine gets at a time: quick, and little memory
 _DOCUMENT: Final = "subscription"
 # The most likely mistake where neither is there.
 _SUBSCRIPTIONS_FIRST: Final = "the first of the two files has subscriptions, with {!r} and {!r}"
@@ -43,7 +45,7 @@ class Record(NamedTuple):
     line: int
 
 
-class _Row(NamedTuple):
+class _FileRow(NamedTuple):
     line: int
     values: Mapping[str, Any]
 
@@ -58,15 +60,48 @@ def load(
 ) -> list[InputFileError]:
     """Subscribe all that the file holds; return why each of those that were dropped was."""
     dropped = []
-    for record in records(source, fields, report):
-        try:
-            engine.subscribe(stated_by(record, fields), id=record.id, owner=record.owner)
-        except PredicastError as error:
+    for group in _groups(records(source, fields, report)):
+        refused = _subscribe(engine, group, fields)
+        for position in sorted(refused):
+            record, error = group[position], refused[position]
             refusal = source.refuse(f"subscription {record.id!r}: {error.message}", record.line)
             if not drop_invalid:
                 raise refusal from error
             dropped.append(refusal)
     return dropped
+
+
+def _groups(records: Iterator[Record]) -> Iterator[list[Record]]:
+    """So many at a time; where the file is broken, first those that stand before that place."""
+    group: list[Record] = []
+    try:
+        for record in records:
+            group.append(record)
+            if len(group) == _TOGETHER:
+                yield group
+                group = []
+    except InputFileError:
+        yield group
+        raise
+    yield group
+
+
+def _subscribe(engine: Engine, group: list[Record], fields: Fields) -> dict[int, PredicastError]:
+    """Subscribe those of a group that are valid; why the others are not, by position."""
+    refused: dict[int, PredicastError] = {}
+    valid: dict[int, Subscribe] = {}
+    for position, record in enumerate(group):
+        try:
+            valid[position] = Subscribe(record.id, _read(record, fields), record.owner)
+        except PredicastError as error:
+            refused[position] = error
+    try:
+        engine.subscribe_many(valid.values())
+    except PredicastError:  # of any one of them: which, and what of the others?
+        report = engine.apply(valid.values(), on_refusal="report")
+        positions = list(valid)
+        refused |= {positions[each.position]: each.error for each in report.refused}
+    return refused
 
 
 def find(source: Source, fields: Fields, id: str) -> Subscription:
@@ -83,18 +118,19 @@ def find(source: Source, fields: Fields, id: str) -> Subscription:
         hint = f"; did you mean {close!r}?" if close else ""
         raise source.refuse(f"no subscription has the id {id!r}{hint}")
     try:
-        return stated_by(found, fields)
+        return to_subscription(_read(found, fields))
     except PredicastError as error:
         raise source.refuse(f"subscription {id!r}: {error.message}", found.line) from error
 
 
-def stated_by(record: Record, fields: Fields) -> Subscription:
-    """The subscription that the record states."""
+def _read(record: Record, fields: Fields) -> Readable:
+    """What the record states, read: an error is this record's."""
     if isinstance(record.stated, dict):
         return subscription_from_document(record.stated)
     if record.stated is None:
         raise InputFileError(f"there is no {fields.expression!r}", line=record.line)
-    return to_subscription(record.stated)
+    stated, _ = stated_by(record.stated)
+    return stated
 
 
 def records(
@@ -104,8 +140,8 @@ def records(
     lines: dict[str, int] = {}
     # Parquet is read from its end, which a pipe does not let one do.
     seekable = source.kept() if source.form is Form.PARQUET else nullcontext(source)
-    with seekable as file, file.opened() as reading:
-        for row in _ROWS[source.form](source, reading, fields):
+    with seekable as file, file.opened() as opened:
+        for row in _ROWS[source.form](source, opened, fields):
             record = _record(source, row, fields)
             before = lines.setdefault(record.id, record.line)
             if before != record.line:
@@ -115,10 +151,10 @@ def records(
                 )
             yield record
             if len(lines) % 1_024 == 0:
-                report(reading.position())
+                report(opened.position())
 
 
-def _record(source: Source, row: _Row, fields: Fields) -> Record:
+def _record(source: Source, row: _FileRow, fields: Fields) -> Record:
     id = _name(row.values.get(fields.id))
     if id is None:
         given = row.values.get(fields.id)
@@ -161,15 +197,15 @@ def _name(value: Any) -> str | None:
 # The three forms.
 
 
-def _json_rows(source: Source, reading: Reading, _fields: Fields) -> Iterator[_Row]:
-    for group in line_groups(source, reading):
+def _json_rows(source: Source, opened: OpenFile, _fields: Fields) -> Iterator[_FileRow]:
+    for group in line_groups(source, opened):
         for line in group:
-            yield _Row(line.number, json_object(source, line))
+            yield _FileRow(line.number, json_object(source, line))
 
 
-def _csv_rows(source: Source, reading: Reading, fields: Fields) -> Iterator[_Row]:
+def _csv_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_FileRow]:
     start = 1
-    with csv_text(source, reading, strict=True) as file:
+    with csv_text(source, opened, strict=True) as file:
         rows = file.rows
         try:
             header = next(filter(None, rows), [])
@@ -185,7 +221,7 @@ def _csv_rows(source: Source, reading: Reading, fields: Fields) -> Iterator[_Row
                     )
                 if row:
                     named = zip(header, row, strict=True)
-                    yield _Row(start, {name: cell for name, cell in named if cell})
+                    yield _FileRow(start, {name: cell for name, cell in named if cell})
                 start = rows.line_num + 1
         except csv.Error as error:
             raise source.refuse(f"not CSV: {error}", start) from None
@@ -198,12 +234,12 @@ def _check_utf8(source: Source, row: list[str], line: int) -> None:
         raise source.refuse("not UTF-8", line) from None
 
 
-def _parquet_rows(source: Source, reading: Reading, fields: Fields) -> Iterator[_Row]:
+def _parquet_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_FileRow]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(reading.stream)
+        file = pq.ParquetFile(opened.stream)
         names = file.schema_arrow.names
         _check_columns(source, names, fields)
         wanted = [name for name in fields if name in names]
@@ -211,7 +247,7 @@ def _parquet_rows(source: Source, reading: Reading, fields: Fields) -> Iterator[
         for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted):
             for values in batch.to_pylist():
                 row += 1
-                yield _Row(row, values)
+                yield _FileRow(row, values)
     except pa.ArrowException as error:
         raise source.refuse(f"cannot be read as Parquet: {error}") from None
 
@@ -232,7 +268,7 @@ def _check_columns(source: Source, names: list[str], fields: Fields) -> None:
             raise source.refuse(f"two columns are named {name!r}")
 
 
-_ROWS: Final[dict[Form, Callable[[Source, Reading, Fields], Iterator[_Row]]]] = {
+_ROWS: Final[dict[Form, Callable[[Source, OpenFile, Fields], Iterator[_FileRow]]]] = {
     Form.JSON_LINES: _json_rows,
     Form.CSV: _csv_rows,
     Form.TSV: _csv_rows,

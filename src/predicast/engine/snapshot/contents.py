@@ -40,7 +40,7 @@ from predicast.engine.snapshot.layout import (
 from predicast.engine.snapshot.rare_outlines import RareOutlines, Table, write_mixed
 from predicast.engine.snapshot.sources import SourcesEntry, read_sources, write_sources
 from predicast.engine.snapshot.texts import (
-    Texts,
+    TextsEntry,
     arrow_strings,
     check_codes,
     distinct,
@@ -71,22 +71,22 @@ class Snapshot(NamedTuple):
 
 
 class _Ids(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    texts: Texts
+    texts: TextsEntry
     order: int | None  # keys in the order of arrival, unless they ascend and none is free
 
 
 class _Owners(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     keys: int
     codes: int
-    names: Texts
+    names: TextsEntry
 
 
 class _Templates(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     keys: int
     codes: int
-    texts: Texts
+    texts: TextsEntry
     with_values: int  # the keys whose values are not their operands
-    values: Texts
+    values: TextsEntry
 
 
 class _Structure(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

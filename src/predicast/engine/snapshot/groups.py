@@ -30,7 +30,7 @@ from predicast.engine.snapshot.operands import (
     write_slot,
 )
 from predicast.engine.snapshot.texts import (
-    Texts,
+    TextsEntry,
     check_codes,
     distinct,
     read_texts,
@@ -53,7 +53,7 @@ class Column(msgspec.Struct, array_like=True, forbid_unknown_fields=True, frozen
     """The number of the array of values; or of codes, and what they stand for."""
 
     values: int
-    texts: Texts | None = None
+    texts: TextsEntry | None = None
 
 
 class Group(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -36,7 +36,7 @@ from predicast.engine.snapshot.operands import (
     write_slot,
 )
 from predicast.engine.snapshot.texts import (
-    Texts,
+    TextsEntry,
     check_codes,
     distinct,
     narrow,
@@ -62,8 +62,8 @@ class Table(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     constraints: int
     slots: int
     operands: int
-    strings: Texts
-    objects: Texts
+    strings: TextsEntry
+    objects: TextsEntry
 
 
 def write_mixed(pairs: Iterable[tuple[int, Stated]], out: ArraysOut) -> Table:
@@ -103,7 +103,7 @@ def _write_operands(
     strings = texts = pa.array([], pa.large_string())
     for number, type_ in enumerate(_TYPES):
         where = np.flatnonzero(types == number)
-        some = [operands[place] for place in where.tolist()]
+        some = [operands[position] for position in where.tolist()]
         if type_ is OperandType.STRING:
             strings, words[where] = distinct(some)
         elif type_ is OperandType.OBJECT:
@@ -148,7 +148,7 @@ class RareOutlines:
     def attributes(self) -> dict[str, int]:
         """How many subscriptions look at each attribute."""
         names = sorted({slot.attribute for slot in self._slots})
-        number = {name: place for place, name in enumerate(names)}
+        number = {name: position for position, name in enumerate(names)}
         of_slot = np.array([number[slot.attribute] for slot in self._slots], np.int64)
         first = self._constraints[self._clauses]
         owner = np.repeat(np.arange(len(self)), np.diff(first))
@@ -166,7 +166,7 @@ class RareOutlines:
         constraints = self._constraints.tolist()
         codes = self._codes.tolist()
         clauses = self._clauses.tolist()
-        place = 0
+        start = 0
         for begin, stop in pairwise(clauses):
             outline = outline_of(
                 tuple(
@@ -174,9 +174,9 @@ class RareOutlines:
                     for first, end in _spans(constraints, begin, stop)
                 )
             )
-            end = place + len(outline.places)
-            yield Stated(outline, tuple(values[place:end]))
-            place = end
+            end = start + len(outline.places)
+            yield Stated(outline, tuple(values[start:end]))
+            start = end
 
     def _check_operands(self) -> None:
         types, _ = _places(self._slots, self._codes)

@@ -15,7 +15,7 @@ import msgspec
 
 from predicast.arrays import Array
 from predicast.engine.snapshot.layout import ArraysIn, ArraysOut, ascends, damaged
-from predicast.engine.snapshot.texts import Texts, read_texts, write_texts
+from predicast.engine.snapshot.texts import TextsEntry, read_texts, write_texts
 from predicast.engine.sources import Sources
 
 
@@ -23,7 +23,7 @@ class SourcesEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The number of the array of keys, and where the texts are."""
 
     keys: int
-    texts: Texts
+    texts: TextsEntry
 
 
 def write_sources(sources: Sources, out: ArraysOut) -> SourcesEntry | None:

@@ -18,14 +18,14 @@ from predicast.engine.snapshot.layout import ArraysIn, ArraysOut, damaged
 _PIECE = 1 << 16  # strings that are turned into Arrow without letting other threads run
 
 
-class Texts(msgspec.Struct, array_like=True, forbid_unknown_fields=True, frozen=True):
+class TextsEntry(msgspec.Struct, array_like=True, forbid_unknown_fields=True, frozen=True):
     """The numbers of the two arrays."""
 
     first: int
     bytes: int
 
 
-def write_texts(texts: pa.Array, out: ArraysOut) -> Texts:
+def write_texts(texts: pa.Array, out: ArraysOut) -> TextsEntry:
     """Put an Arrow array of strings without nulls into a file."""
     wide = pa.types.is_large_string(texts.type)
     _, offsets, data = texts.buffers()
@@ -34,10 +34,10 @@ def write_texts(texts: pa.Array, out: ArraysOut) -> Texts:
         first = np.frombuffer(offsets, first.dtype)[texts.offset : texts.offset + len(texts) + 1]
     raw = np.zeros(0, np.uint8) if data is None else np.frombuffer(data, np.uint8)
     raw = raw[int(first[0]) : int(first[-1])]
-    return Texts(out.add(first.astype(np.int64) - first[0]), out.add(raw))
+    return TextsEntry(out.add(first.astype(np.int64) - first[0]), out.add(raw))
 
 
-def read_texts(texts: Texts, arrays: ArraysIn) -> pa.Array:
+def read_texts(texts: TextsEntry, arrays: ArraysIn) -> pa.Array:
     """The strings, in Arrow's form and where they lie."""
     first = arrays.get(texts.first, "i8", "i4")  # 32 bits: the ids of version 2
     raw = arrays.get(texts.bytes, "u1")

@@ -12,18 +12,20 @@ say, a quote inside a comment is simply parsed each time.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import ModelError, ParseError, TextTooLongError
 from predicast.language.where.position import error_at
-from predicast.language.where.template import ConstraintTemplate, Literal, Shape
+from predicast.language.where.shape import ConstraintTemplate, Literal, Shape
 from predicast.model import Constraint, Subscription, Value
 from predicast.model.expression import normalised
 from predicast.model.outline import Stated, outlined
 from predicast.model.values import NOT_UNICODE, lone_surrogate
+
+T = TypeVar("T")
 
 MAX_TEXT: Final = 65_536  # characters in one expression
 MAX_BYTES: Final = 32 << 20  # of shapes: some thousands of the usual ones, a handful in practice
@@ -79,26 +81,31 @@ class ShapeCache:
     def parse(self, text: str) -> Subscription:
         """The subscription that the text states."""
         key, texts = _cut(text)
-        shape = self._known(key, texts)
-        if shape is None:
-            return self._parse_fresh(text, key)
-        self.hits += 1
-        try:
-            return shape.fill(texts)
-        except ModelError:
-            return self._parse_fresh(text, key)  # for an error that knows its place
+        subscription = self._filled(key, texts, Shape.fill)
+        return self._parse_fresh(text, key) if subscription is None else subscription
 
     def outlined(self, text: str) -> Stated:
         """The same as an outline and operands; no object is made if the shape is known."""
         key, texts = _cut(text)
-        shape = self._known(key, texts)
-        if shape is None:
-            return outlined(self._parse_fresh(text, key))
+        stated = self._filled(key, texts, Shape.outlined)
+        return outlined(self._parse_fresh(text, key)) if stated is None else stated
+
+    def _filled(
+        self, key: tuple[str, ...], texts: list[str], fill: Callable[[Shape, list[str]], T]
+    ) -> T | None:
+        """What becomes of literals in a shape that is known; ``None`` if the parser must look."""
+        try:
+            found = self._shapes[key]
+            if type(found) is Fixed:
+                found = self._shapes[found.key(key, texts)]
+        except KeyError:
+            return None
+        assert type(found) is Shape
         self.hits += 1
         try:
-            return shape.outlined(texts)
+            return fill(found, texts)
         except ModelError:
-            return outlined(self._parse_fresh(text, key))
+            return None  # the parser's error knows its place
 
     def _parse_fresh(self, text: str, key: tuple[str, ...]) -> Subscription:
         self.misses += 1
@@ -132,17 +139,6 @@ class ShapeCache:
             texts = [text[start:end] for start, end in slots]
             shape = Shape(clauses, text, [start for start, _ in slots])
             self._shapes.put(fixed.key(key, texts), shape)
-
-    def _known(self, key: tuple[str, ...], texts: list[str]) -> Shape | None:
-        """The shape of a text, if it was seen before."""
-        try:
-            found = self._shapes[key]
-            if type(found) is Fixed:
-                found = self._shapes[found.key(key, texts)]
-        except KeyError:
-            return None
-        assert type(found) is Shape
-        return found
 
 
 _shared = ShapeCache()

@@ -17,7 +17,7 @@ from predicast.language.where.cache import filled
 from predicast.language.where.mistakes import AT_VALUE
 from predicast.language.where.position import error_at
 from predicast.language.where.scalars import ScalarReader
-from predicast.language.where.template import ConstraintTemplate
+from predicast.language.where.shape import ConstraintTemplate
 from predicast.model import And, Leaf, Not, Or
 from predicast.model.expression import Node
 

@@ -9,7 +9,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from predicast.language.where.mistakes import MistakeReader
 from predicast.language.where.position import missing
-from predicast.language.where.template import (
+from predicast.language.where.shape import (
     Literal,
     as_day,
     as_negative,

@@ -38,7 +38,7 @@ from predicast.language.where.cases import CaseReader
 from predicast.language.where.operands import PRESENCE_FUNCTIONS, STRING_FUNCTIONS
 from predicast.language.where.position import error_at
 from predicast.language.where.scalars import Operand
-from predicast.language.where.template import ConstraintTemplate, Literal
+from predicast.language.where.shape import ConstraintTemplate, Literal
 from predicast.language.where.tokens import END
 from predicast.model import And, Kind, Leaf, Not, Operator, Or
 from predicast.model.expression import Node

@@ -39,8 +39,8 @@ from predicast.language.where.mistakes import AT_VALUE, BEHIND_TEST, CALLS, FUNC
 from predicast.language.where.operands import FUNCTIONS, OperandReader
 from predicast.language.where.position import error_at
 from predicast.language.where.scalar_text import name_of
+from predicast.language.where.shape import Literal
 from predicast.language.where.spans import spans_of, unit_of
-from predicast.language.where.template import Literal
 from predicast.language.where.tokens import END
 from predicast.model.values import canonical_number, kind_of
 

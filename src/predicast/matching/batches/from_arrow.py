@@ -36,7 +36,7 @@ from predicast.errors import (
     UnsupportedColumnError,
     suggest,
 )
-from predicast.matching.batches.leaf_columns import Leaf, Piece, find_leaves
+from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leaves
 from predicast.matching.batches.typed_values import (
     Booleans,
     ClosedEnds,
@@ -77,7 +77,7 @@ def parts_of(
     return found
 
 
-def _parts(table: pa.Table, leaf: Leaf) -> list[TypedValues]:
+def _parts(table: pa.Table, leaf: LeafColumn) -> list[TypedValues]:
     """The values of one column, by representation."""
     kind = leaf.type
     if pa.types.is_null(kind):
@@ -124,7 +124,7 @@ def _gathered(
 
 
 def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Read-only, as what NumPy borrows from Arrow is: kernels are compiled for either apart."""
+    """Read-only, as what NumPy borrows from Arrow is, however it came."""
     values.flags.writeable = False
     return values
 
@@ -232,7 +232,9 @@ def _pair(attribute: str, pair: Any) -> tuple[str, str]:
     return pair[0], pair[1]
 
 
-def _end(attribute: str, column: str, table: pa.Table, leaves: Mapping[str, Leaf]) -> Leaf:
+def _end(
+    attribute: str, column: str, table: pa.Table, leaves: Mapping[str, LeafColumn]
+) -> LeafColumn:
     if column not in leaves:
         close = suggest(column, find_leaves(table.schema))
         hint = f"; did you mean {close!r}?" if close else ""

@@ -38,7 +38,7 @@ class Piece(NamedTuple):
         return places + self.first if self.first else places
 
 
-class Leaf(NamedTuple):
+class LeafColumn(NamedTuple):
     """Where an attribute's values stand: a column, and the fields on the way down from it."""
 
     name: str
@@ -79,10 +79,10 @@ class Leaf(NamedTuple):
         return held, np.flatnonzero(there)
 
 
-def find_leaves(schema: pa.Schema, wanted: Collection[str] | None = None) -> dict[str, Leaf]:
+def find_leaves(schema: pa.Schema, wanted: Collection[str] | None = None) -> dict[str, LeafColumn]:
     """The leaves that provide the wanted attributes, or all; two of one name are refused."""
     heads: Heads = None if wanted is None else _Prefixes(wanted)
-    found: dict[str, Leaf] = {}
+    found: dict[str, LeafColumn] = {}
     for column, field in enumerate(schema):
         for leaf in _below(field.name, plain_type(field.type), column, (), heads):
             if wanted is not None and leaf.name not in wanted:
@@ -95,9 +95,9 @@ def find_leaves(schema: pa.Schema, wanted: Collection[str] | None = None) -> dic
 
 def _below(
     name: str, kind: pa.DataType, column: int, path: tuple[int, ...], heads: Heads
-) -> Iterator[Leaf]:
+) -> Iterator[LeafColumn]:
     if not pa.types.is_struct(kind):
-        yield Leaf(name, kind, column, path)
+        yield LeafColumn(name, kind, column, path)
         return
     if heads is not None and name not in heads:
         return

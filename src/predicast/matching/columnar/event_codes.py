@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +18,10 @@ from predicast.matching.batches.typed_values import (
     TypedValues,
     ranges_over_integers,
 )
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.reserved import FLOAT, INTEGER
 from predicast.model import Absent, Event, Interval, Kind, Value
 from predicast.model.values import kind_of, microseconds
 
@@ -31,66 +34,133 @@ class EventCodes(NamedTuple):
     is_wide: npt.NDArray[np.bool_]  # not one value: an interval, or an absence that passes
 
 
-class _Places(NamedTuple):
-    """The axes of one attribute: all, and what a number says of them."""
+class OneEvent:
+    """Room for the codes of one event, to be written again and again."""
+
+    __slots__ = ("arrays", "flat", "numbers")
+
+    def __init__(self, arrays: EventCodes) -> None:
+        self.arrays = arrays
+        axes = arrays.low.shape[1]
+        # What a loop codes: integers, floats, and which of them an axis has, if any.
+        self.numbers = np.zeros(axes, np.int64), np.zeros(axes), np.zeros(axes, np.uint8)
+        # Python writes a memoryview faster than an array.
+        low, high, is_wide = (memoryview(each[0]) for each in arrays)
+        numbers: list[Any] = [memoryview(each) for each in self.numbers]  # type: ignore[arg-type]
+        self.flat = (low, high, is_wide, *numbers)
+
+
+class _NumberPool(NamedTuple):
+    """The cuts of all axes of numbers side by side, as ``code_event`` reads them."""
+
+    ints: npt.NDArray[np.int64]
+    floats: npt.NDArray[np.float64]
+    ranges: npt.NDArray[np.int64]
+
+
+class _AttributeAxes(NamedTuple):
+    """The axes of one attribute, by what values say of them."""
 
     all: list[tuple[int, Axis]]
-    numbers: list[tuple[int, NumberCuts, NumberCuts]]
+    numbers: list[int]
+    texts: list[tuple[int, TextCuts, TextCuts, bool]]  # lower and upper cuts, whether reversed
     presence: list[int]
-    failing: list[int]
+    others: list[int]  # neither numbers nor texts nor flags
 
-    def add(self, place: int, axis: Axis) -> None:
+    def add(self, number: int, axis: Axis) -> None:
         """One more axis."""
-        self.all.append((place, axis))
+        self.all.append((number, axis))
         if axis.name.scale is Scale.NUMBER:
-            assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
-            self.numbers.append((place, axis.lower, axis.upper))
+            self.numbers.append(number)
+        elif axis.name.scale in TEXTUAL:
+            assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
+            is_reversed = axis.name.scale is Scale.REVERSED
+            self.texts.append((number, axis.lower, axis.upper, is_reversed))
         elif axis.name.scale is Scale.PRESENCE:
-            self.presence.append(place)
+            self.presence.append(number)
         elif not axis.name.is_flag():
-            self.failing.append(place)
+            self.others.append(number)
 
 
 class EventCoder:
     """What events say of the axes of a segment."""
 
     def __init__(self, axes: Sequence[Axis], absent: Absent) -> None:
-        self._places: dict[str, _Places] = {}
-        for place, axis in enumerate(axes):
-            places = self._places.setdefault(axis.name.attribute, _Places([], [], [], []))
-            places.add(place, axis)
+        self._axes = axes
+        self._by_attribute: dict[str, _AttributeAxes] = {}
+        for number, axis in enumerate(axes):
+            mine = self._by_attribute.get(axis.name.attribute)
+            if mine is None:
+                mine = self._by_attribute[axis.name.attribute] = _AttributeAxes([], [], [], [], [])
+            mine.add(number, axis)
         lacking = [_lacking(axis, absent) for axis in axes]
         self._lacking = EventCodes(
             np.array([[low for low, _, _ in lacking]], np.int32),
             np.array([[high for _, high, _ in lacking]], np.int32),
             np.array([[wide for _, _, wide in lacking]], bool),
         )
-        low, high, is_wide = self._lacking
-        self._one = EventCodes(low.copy(), high.copy(), is_wide.copy())
-        self._blank, self._writable = _flat(self._lacking), _flat(self._one)
+        self._blank = OneEvent(self._lacking).flat[:3]
 
-    def of_event(self, event: Event) -> EventCodes:
-        """The codes of one event on all axes; they hold until the next one is coded."""
-        low, high, is_wide = self._writable
+    def blank(self) -> OneEvent:
+        """Room for the codes of one event."""
+        low, high, is_wide = self._lacking
+        return OneEvent(EventCodes(low.copy(), high.copy(), is_wide.copy()))
+
+    def code_event(self, event: Event, codes: OneEvent) -> None:  # noqa: PLR0912  # calls cost
+        """Write the codes of one event on all axes."""
+        low, high, is_wide, wholes, reals, types = codes.flat
         low[:], high[:], is_wide[:] = self._blank
+        has_numbers = False
         for attribute, value in event.items():
-            places = self._places.get(attribute)
-            if places is None:
+            mine = self._by_attribute.get(attribute)
+            if mine is None:
                 continue
-            if type(value) is int or type(value) is float:
-                for place, lower, upper in places.numbers:
-                    low[place], high[place] = lower.code(value), upper.code(value)
-                    is_wide[place] = False
-                for place in places.presence:
-                    low[place] = high[place] = 1
-                for place in places.failing:
-                    low[place], high[place] = FAILS
-                    is_wide[place] = False
+            type_ = type(value)
+            if type_ is int or type_ is float:
+                has_numbers = True
+                for axis in mine.numbers:
+                    is_wide[axis] = False
+                    if type_ is int:
+                        wholes[axis], types[axis] = value, INTEGER
+                    else:
+                        reals[axis], types[axis] = value, FLOAT
+                if mine.texts or mine.others:
+                    _fail(mine, codes, numbers=False)
+            elif type_ is str:
+                for axis, lower, upper, is_reversed in mine.texts:
+                    text = value[::-1] if is_reversed else value  # type: ignore[index]
+                    low[axis], high[axis] = lower.code(text), upper.code(text)  # type: ignore[arg-type]
+                    is_wide[axis] = False
+                if mine.numbers or mine.others:
+                    _fail(mine, codes, numbers=True)
+            else:
+                for axis, its in mine.all:
+                    low[axis], high[axis] = value_code(its, value)
+                    is_wide[axis] = isinstance(value, Interval) and not its.name.is_flag()
                 continue
-            for place, axis in places.all:
-                low[place], high[place] = value_code(axis, value)
-                is_wide[place] = isinstance(value, Interval) and not axis.name.is_flag()
-        return self._one
+            for axis in mine.presence:
+                low[axis] = high[axis] = 1
+        if has_numbers:
+            loops.now.code_event(*self._pool, *codes.numbers, codes.arrays.low, codes.arrays.high)
+
+    @cached_property
+    def _pool(self) -> _NumberPool:
+        ints: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)]
+        floats: list[npt.NDArray[np.float64]] = [np.zeros(0)]
+        ranges = np.zeros((len(self._axes), 8), np.int64)
+        of_ints = of_floats = 0
+        for axis, (name, *both) in enumerate(self._axes):
+            if name.scale is not Scale.NUMBER:
+                continue
+            for end, cuts in enumerate(both):
+                assert isinstance(cuts, NumberCuts)
+                ints.append(cuts.ints)
+                floats.append(cuts.floats)
+                ranges[axis, 2 * end : 2 * end + 2] = of_ints, of_ints + len(cuts.ints)
+                ranges[axis, 2 * end + 4 : 2 * end + 6] = of_floats, of_floats + len(cuts.floats)
+                of_ints += len(cuts.ints)
+                of_floats += len(cuts.floats)
+        return _NumberPool(np.concatenate(ints), np.concatenate(floats), ranges)
 
     def of_batch(self, columns: EventBatch) -> EventCodes:
         """The codes of a batch on all axes."""
@@ -99,22 +169,25 @@ class EventCoder:
         is_wide = np.empty(shape, bool)
         low[:], high[:], is_wide[:] = self._lacking
         for attribute in columns.attributes():  # of those that some event has
-            places = self._places.get(attribute)
-            if places is None:
+            mine = self._by_attribute.get(attribute)
+            if mine is None:
                 continue
             for part in columns.parts(attribute):
                 if not len(part):
                     continue
-                for place, axis in places.all:
-                    here = EventCodes(low[:, place], high[:, place], is_wide[:, place])
+                for number, axis in mine.all:
+                    here = EventCodes(low[:, number], high[:, number], is_wide[:, number])
                     _code_part(axis, part, here)
         return EventCodes(low, high, is_wide)
 
 
-def _flat(codes: EventCodes) -> tuple[memoryview, memoryview, memoryview]:
-    """One event's codes as Python reads and writes them fastest."""
-    low, high, is_wide = (memoryview(each[0]) for each in codes)
-    return low, high, is_wide
+def _fail(mine: _AttributeAxes, codes: OneEvent, *, numbers: bool) -> None:
+    """Note that a value is of another kind than numbers, or than texts, and than all others."""
+    low, high, is_wide, *_ = codes.flat
+    failing = mine.numbers if numbers else [axis for axis, *_ in mine.texts]
+    for axis in (*failing, *mine.others):
+        low[axis], high[axis] = FAILS
+        is_wide[axis] = False
 
 
 def _lacking(axis: Axis, absent: Absent) -> tuple[int, int, bool]:

@@ -1,21 +1,22 @@
 """``columnar``: the production matcher, a log-structured set of immutable segments.
 
 None of the papers' structures is how a matcher is built on today's processors. This one compiles
-clauses into *segments* (``segment.py``): every span becomes a pair of rank codes (``cuts.py``),
-clauses that look alike are scanned in blocks (``blocks.py``), the others are reached one by one
-through their most selective test (``rows.py``), and the loops over them are compiled
-(``kernels/``).
+clauses into *segments* (``segment.py``): every span becomes a pair of rank codes
+(``compile/cuts.py``), clauses that look alike are scanned in blocks (``layout/blocks.py``), the
+others are reached one by one through their most selective test (``layout/rows.py``), and the loops
+over them are compiled (``kernels/``).
 
-Segments do not change. What was subscribed since the last one waits as it is (``recent.py``), so
-that a change is visible to the very next event; when asking has cost about as much as compiling
-would, or compiling is about to take long, it is compiled. What was unsubscribed is marked as
-deleted where it stands, and a segment of which nothing is left is gone at once. Segments of similar
-size, and those that are mostly deleted, are merged in a background thread (``merging.py``), as in a
-log-structured merge tree, so that there are few of them and each clause is merged O(log n) times.
+What was subscribed since the last segment waits as it is (``recent.py``), so that a change is
+visible to the very next event; when asking has cost about as much as compiling would, or compiling
+is about to take long, it is compiled. What was unsubscribed is listed as deleted where it stands,
+and a segment of which nothing is left is gone at once. Segments of similar size, and those that are
+mostly deleted, are merged (``merging.py``), as in a log-structured merge tree, so that there are
+few of them and each clause is merged O(log n) times.
 
-All that is held is one immutable record. Matching never changes any part of it: what it compiles or
-merges makes another record, which takes the place of the old one in a single assignment. So a match
-may be interrupted anywhere, by a signal or for lack of memory, and nothing is lost or seen twice.
+Nobody waits for anybody. A match reads a *view* (``view.py``), which changes never touch. Compiling
+and merging run in background threads, two at most: one for what is small, so that recents are never
+many, and one for the rest. What they made takes the place of what it was made of in the latest
+view.
 
 Invariants, whether or not anybody matches: no segment is without a live clause; deleted clauses
 are at most about three times as many as live ones, and ``small``; there are O(log n) segments.
@@ -27,21 +28,23 @@ some 30 bytes per test in rows.
 
 from __future__ import annotations
 
+import threading
+import weakref
 from collections.abc import Sequence
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, Final
 
 import numpy as np
 
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.columnar.compile.coded_tests import DELETED, CodedTests
+from predicast.matching.columnar import warming_up
+from predicast.matching.columnar.compile.coded_tests import CodedTests
 from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.uniting import merged
-from predicast.matching.columnar.kernels import matching
 from predicast.matching.columnar.layout.blocks import Layout
-from predicast.matching.columnar.merging import Merge, due, together, worth_merging
-from predicast.matching.columnar.recent import Recent
-from predicast.matching.columnar.runs import joined
-from predicast.matching.columnar.segment import EVERY, Segment
+from predicast.matching.columnar.merging import Lane, Merge, due, worth_merging
+from predicast.matching.columnar.recent import Recent, RecentView
+from predicast.matching.columnar.segment import Segment
+from predicast.matching.columnar.view import ColumnarView, Ledger, Parts
 from predicast.matching.delta import Before, Delta, Effect, Group
 from predicast.matching.matcher import Matcher, Pairs, Stored
 from predicast.model import Absent, Event
@@ -50,333 +53,342 @@ from predicast.model.outline import Stated
 _SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
 _MANY: Final = 3  # small segments that are not merged yet
 _PRESSING: Final = 6  # segments that may wait for a merge to be over
-
-# What it costs to ask one more segment, and to merge a clause; in microseconds or so.
-_ASK_ALONE: Final = 7.0
-_ASK_BATCH: Final = 50.0
-_ASK_EACH: Final = 0.3
-_MERGE_EACH: Final = 1.0
-
-
-class _State(NamedTuple):
-    """All that is held, and what came of it so far."""
-
-    recent: Recent
-    waiting: tuple[CodedTests, ...] = ()  # compiled, to be a segment at the next event
-    segments: tuple[Segment, ...] = ()  # the largest first
-    merge: Merge | None = None
-    compiled: int = 0
-    merged: int = 0
-
-    def live(self) -> int:
-        """The clauses in segments that are not deleted."""
-        return sum(segment.live() for segment in self.segments)
-
-    def idle(self) -> tuple[Segment, ...]:
-        """The segments that are not being merged."""
-        if self.merge is None:
-            return self.segments
-        return tuple(each for each in self.segments if each not in self.merge.segments)
-
-    def with_segment(self, new: Segment, instead_of: Sequence[Segment] = ()) -> _State:
-        """The same with one more segment, instead of some perhaps."""
-        segments = [new, *(each for each in self.segments if each not in instead_of)]
-        return self._replace(segments=tuple(sorted(segments, key=len, reverse=True)))
+_MOST_FULL: Final = 2  # recents that may wait to be compiled
+_LANES: Final[tuple[Lane, ...]] = ("small", "large")
 
 
 class Columnar(Matcher):
     """Compiled segments, the largest first, and what came after them.
 
-    A match may be interrupted at any point, as may ``settle``, ``stored`` and ``statistics``. A
-    change that is interrupted leaves the matcher half changed: it must be filled anew.
+    A change that is interrupted leaves the matcher half changed: it must be filled anew. Views of
+    before go on answering.
     """
 
     name = "columnar"
-    survives_interrupted_matches: ClassVar[bool] = True
+    has_lasting_views: ClassVar[bool] = True
     layout: ClassVar[Layout] = Layout()
     small: ClassVar[int] = _SMALL
-    bulk_minimum: ClassVar[int] = 512  # subscriptions at a time that are not compiled at once
-    compile_threshold: ClassVar[float] = 1.0  # at 0 all is compiled before the next event
+    bulk_minimum: ClassVar[int] = 512  # subscriptions at a time that are compiled at once
+    compile_threshold: ClassVar[float] = 1.0  # at 0 all is compiled at once
+    in_background: ClassVar[bool] = True  # or before the call returns that finds it due
 
     def __init__(self, *, absent: Absent = "fails") -> None:
         super().__init__(absent=absent)
-        self._state = _State(Recent(absent))
-        self._subscriptions = 0
-        self._events = 0
-        self._spent = 0.0  # on asking one more segment, since the last merge was begun
+        here = weakref.ref(self)  # views outlive a matcher that nobody needs any more
+        self._ledger = Ledger(lambda lane: None if (m := here()) is None else m._wake(lane))
+        self._view = ColumnarView(0, Parts(), 0, absent, self._ledger)
+        self._recent = Recent(absent)
+        self._full: tuple[RecentView, ...] = ()  # recents that wait to be compiled
+        self._merges: dict[Lane, Merge] = {}
+        self._workers: dict[Lane, threading.Thread] = {}
+        self._one = np.zeros((1, 2), np.int64)  # to delete one subscription
+        self._compiled = 0
+        self._merged = 0
+        self._is_whole = True
+        self._is_large_due = False
+        self._changing = threading.RLock()  # held while parts change, never for long
+        warming_up.begin()
 
     # Changes.
 
     def apply(self, delta: Delta, before: Before) -> Effect:
-        gone = [*delta.removed, *(key for key, _ in delta.changed)]
-        for keys, _ in delta.changed_groups:
-            gone += keys.tolist()
+        gone = list(delta.removed)
+        if delta.changed:
+            gone += [key for key, _ in delta.changed]
+        added = len(delta.added)
+        if delta.added_groups or delta.changed_groups:
+            added += sum(len(keys) for keys, _ in delta.added_groups)
+            for keys, _ in delta.changed_groups:
+                gone += keys.tolist()
+        removed = len(delta.removed)
+        with self._changing:
+            self._is_whole = False
+            self._change(delta, gone, added - removed)
+            self._is_whole = True
+        if self._full:
+            self._wake("small")
+        if self._is_large_due:
+            self._wake("large")
+        return Effect(0, len(gone) - removed, added + removed)
+
+    def _change(self, delta: Delta, gone: Sequence[int], more: int) -> None:
+        view = self._view
+        epoch, parts = view.epoch + 1, view.parts
+        self._is_large_due = False
         if gone:
-            self._drop(gone)
+            parts = self._drop(parts, gone, epoch)
         for key, stated in delta.added:
-            self._add_recent(key, stated)
+            self._add(key, stated)
         for key, stated in delta.changed:
-            self._add_recent(key, stated)
-        for group in (*delta.added_groups, *delta.changed_groups):
-            self._add_group(group)
-        added = len(delta.added) + sum(len(keys) for keys, _ in delta.added_groups)
-        in_place = len(gone) - len(delta.removed)
-        return Effect(0, in_place, added + len(delta.removed))
+            self._add(key, stated)
+        if delta.added_groups or delta.changed_groups:
+            parts = self._add_groups(parts, (*delta.added_groups, *delta.changed_groups))
+        if self._recent.has_gaps():
+            self._recent = self._recent.moved()
+        if self.compile_threshold == 0 and len(self._recent):
+            self._set_full()
+        if self._full:
+            parts = self._relieved(parts, epoch)
+        if self._is_large_due and "large" in self._merges:
+            parts = self._merged_under_pressure(parts, epoch)
+        recent, ledger = self._recent, self._ledger
+        ledger.compile_cost = self.compile_threshold * recent.compile_cost()
+        recents = (*self._full, recent.view()) if recent else self._full
+        parts = Parts(parts.segments, recents)
+        self._view = ColumnarView(epoch, parts, view.subscriptions + more, self.absent, ledger)
 
-    def _add_group(self, group: Group) -> None:
-        keys, operands = group
-        if len(keys) <= self.bulk_minimum:
-            for row, key in enumerate(keys.tolist()):
-                self._add_recent(key, operands.stated(row))
-            return
-        self._subscriptions += len(keys)
-        self._add_tables(coded_alike(keys, operands, self.absent))
-        self._settle_many()
-
-    def _add_recent(self, key: int, stated: Stated) -> None:
-        self._subscriptions += 1
-        recent = self._state.recent
+    def _add(self, key: int, stated: Stated) -> None:
+        recent = self._recent
         recent.add(key, stated)
         if recent.is_full():
-            self._compile_recent()
-            self._settle_many()
+            self._set_full()
 
-    def _drop(self, keys: Sequence[int]) -> None:
-        """Forget the subscriptions under some keys."""
-        recent, waiting, segments, merge, *_ = self._state
-        self._subscriptions -= len(keys)
-        left = np.array([key for key in keys if not recent.drop(key)], np.int64)
-        for table in waiting if len(left) else ():
-            # A subscription of several clauses may be in several tables, but then in no segment.
-            gone = table.keys == left[0] if len(left) == 1 else np.isin(table.keys, left)
-            if gone.any():
-                table.keys[gone] = DELETED
-        is_worn = False
-        for segment in reversed(segments):  # the latest are the likeliest to change again
-            if not len(left):
-                break
-            found = segment.mark_deleted(left)
-            if not found.any():
+    def _set_full(self) -> None:
+        """Have what is recent compiled; what comes next is the next one's."""
+        self._full = (*self._full, self._recent.view())
+        self._recent = Recent(self.absent)
+
+    def _add_groups(self, parts: Parts, groups: Sequence[Group]) -> Parts:
+        """Those of large groups become a segment at once, the others wait."""
+        tables: list[CodedTests] = []
+        for keys, operands in groups:
+            if len(keys) > self.bulk_minimum:
+                tables += coded_alike(keys, operands, self.absent)
                 continue
-            if merge is not None and segment in merge.segments:
-                merge.note_deleted(left[found])
-            left = left[~found]
-            is_worn |= segment.is_worn()
-        if is_worn:
-            self._tidy()
+            for row, key in enumerate(keys.tolist()):
+                self._add(key, operands.stated(row))
+        if not tables:
+            return parts
+        self._compiled += sum(map(len, tables))
+        self._is_large_due = True
+        return parts.with_segment(Segment.of(merged(tables), self.absent, self.layout))
+
+    def _relieved(self, parts: Parts, epoch: int) -> Parts:
+        """Compile what is recent here and now, if compiling in the background cannot keep up."""
+        waiting = [each for each in self._full if each not in self._in_work()]
+        if self.compile_threshold and len(waiting) <= _MOST_FULL:
+            return parts
+        merge = Merge(waiting, (), epoch)
+        merge.run(self.absent, self.layout)
+        self._full = tuple(each for each in self._full if each not in waiting)
+        self._compiled += merge.compiled
+        self._is_large_due = True
+        return parts.with_segment(merge.result())
+
+    def _merged_under_pressure(self, parts: Parts, epoch: int) -> Parts:
+        """Merge here and now what cannot wait until the merge that is under way is over."""
+        in_work = self._in_work()
+        chosen = due([s for s in parts.segments if s not in in_work], self.small, self.small // 8)
+        deleted = sum(segment.deleted for segment in chosen)
+        if len(chosen) <= _PRESSING and deleted <= parts.live() + self.small:
+            return parts
+        merge = Merge((), chosen, epoch)
+        merge.run(self.absent, self.layout)
+        self._merged += merge.merged
+        return parts.with_segment(merge.result(), chosen)
+
+    def _drop(self, parts: Parts, keys: Sequence[int], epoch: int) -> Parts:
+        """Forget the subscriptions under some keys."""
+        drop = self._recent.drop
+        left = [key for key in keys if not drop(key, epoch)]
+        if self._full:
+            full = [view.recent for view in self._full]
+            left = [key for key in left if not any(each.drop(key, epoch) for each in full)]
+            self._full = tuple(view for view in self._full if len(view.recent))
+        if not left:
+            return parts
+        if len(left) == 1:
+            rows = self._one
+            rows[0, 0], rows[0, 1] = left[0], epoch
+        else:
+            rows = np.array([(key, epoch) for key in left], np.int64)
+        for segment in reversed(parts.segments):  # the latest are the likeliest to change again
+            found = segment.delete(rows)
+            if not len(found):
+                continue
+            self._is_large_due |= segment.is_worn()
+            if len(rows) == 1:
+                break
+            rows = rows[~np.isin(rows[:, 0], found)]
+            if not len(rows):
+                break
+        if self._is_large_due and not all(segment.live() for segment in parts.segments):
+            live = tuple(segment for segment in parts.segments if segment.live())
+            return parts._replace(segments=live)
+        return parts
 
     # Matching.
 
+    def view(self) -> ColumnarView:
+        return self._view
+
     def match(self, event: Event) -> list[int]:
-        self._prepare(1, can_answer=self._state.recent.can_answer_one(event))
-        state = self._state
-        found = state.recent.match(event) if len(state.recent) else []
-        may_repeat = state.recent.may_repeat
-        for segment in state.segments:
-            keys = segment.match_one(event)
-            if segment.deleted:
-                keys = keys[keys >= 0]
-            found += keys.tolist()
-            may_repeat |= segment.may_repeat()
-        return list(dict.fromkeys(found)) if may_repeat else found
+        return self._view.match(event)
 
     def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
-        return self.match_columns(EventBatch.from_events(events)).by_event(len(events))
+        return self._view.match_batch(events)
 
     def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
-        self._prepare(len(columns), can_answer=self._state.recent.can_answer(columns))
-        return _pairs(self._state, columns, limit)
+        return self._view.match_columns(columns, limit)
 
     def count_columns(self, columns: EventBatch, limit: int | None = None) -> np.ndarray:
-        self._prepare(len(columns), can_answer=self._state.recent.can_answer(columns))
-        state = self._state
-        if state.recent.may_repeat or any(
-            segment.deleted or segment.may_repeat() for segment in state.segments
-        ):
-            return _pairs(state, columns, limit).counts(len(columns))
-        pieces = state.recent.match_columns(columns)
-        enough = EVERY if limit is None else limit
-        for segment in state.segments:
-            pieces += segment.match(columns, counting=True, enough=enough)
-        counts = np.zeros(len(columns), np.int64)
-        for _, runs in pieces:
-            np.add.at(counts, runs[:, 0], runs[:, 2] - runs[:, 1])
-        return counts if limit is None else np.minimum(counts, limit)
+        return self._view.count_columns(columns, limit)
 
     def statistics(self) -> dict[str, int]:
         """What is held, and the work done.
 
         ``deleted`` clauses take room though nobody asks for them any more. ``compiled`` and
-        ``merged`` count clauses, the same one as often as it was.
+        ``merged`` count clauses, the same one as often as it was. ``events`` may be a little short
+        where several threads ask.
         """
-        state = self._state
-        waiting = sum(int(np.count_nonzero(table.keys >= 0)) for table in state.waiting)
-        return {
-            "subscriptions": self._subscriptions,
-            "clauses": state.live() + state.recent.clauses() + waiting,
-            "deleted": sum(segment.deleted for segment in state.segments),
-            "events": self._events,
-            "segments": len(state.segments),
-            "recent": len(state.recent),
-            "compiled": state.compiled,
-            "merged": state.merged,
-            "merging": int(state.merge is not None),
-            "bytes": sum(segment.nbytes() for segment in state.segments),
-        }
+        with self._changing:
+            segments, recents = self._view.parts
+            waiting = [view.recent for view in recents]
+            return {
+                "subscriptions": self._view.subscriptions,
+                "clauses": self._view.parts.live() + sum(each.clauses() for each in waiting),
+                "deleted": sum(segment.deleted for segment in segments),
+                "events": self._ledger.events,
+                "segments": len(segments),
+                "recent": sum(map(len, waiting)),
+                "compiled": self._compiled,
+                "merged": self._merged,
+                "merging": len(self._merges),
+                "bytes": sum(segment.nbytes() for segment in segments),
+            }
 
     # Files.
 
     def stored(self) -> Stored:
-        from predicast.matching.columnar.stored import stored
-
-        self._compile_recent()
-        self._settle_waiting()
-        return stored(self._state.segments, self._subscriptions)
+        return self._view.stored()
 
     def restore(self, stored: Stored, bound: int) -> bool:
         from predicast.matching.columnar.stored import FORM, restored
 
         if stored.form != FORM:
             return False
-        segments, self._subscriptions = restored(stored, self.absent, bound)
-        self._state = self._state._replace(segments=tuple(segments))
+        segments, count = restored(stored, self.absent, bound)
+        parts = Parts(tuple(segment for segment in segments if segment.live()))
+        self._view = ColumnarView(1, parts, count, self.absent, self._ledger)
         return True
 
     def warm_up(self) -> None:
-        from predicast.matching.columnar.warming_up import compile_kernels
+        warming_up.wait()
 
-        compile_kernels()
-
-    # Compiling and merging: each step publishes one state that means what the one before did.
+    # Compiling and merging.
 
     def settle(self) -> None:
         """Compile and merge whatever waits: a quiet moment spares the next events the work."""
-        self._compile_recent()
-        self._settle_waiting()
-        self._tidy(room=0)
-        while (merge := self._state.merge) is not None:
-            merge.wait()
-            self._tidy(room=0)
-
-    def _prepare(self, events: int, *, can_answer: bool) -> None:
-        """Before events: compile what is due, and take over what a merge made."""
-        self._events += events
-        recent = self._state.recent
-        if len(recent) and (recent.is_due(events, self.compile_threshold) or not can_answer):
+        with self._changing:
             self._compile_recent()
-        _, waiting, segments, merge, *_ = self._state
-        if waiting:
-            self._settle_waiting()
-        elif merge is not None:
-            if merge.is_over():
-                self._tidy()
-        elif len(segments) > 1:
-            self._merge_if_worth_it(events)
-
-    def _merge_if_worth_it(self, events: int) -> None:
-        """Merge segments once asking all of them has cost as much as merging them would."""
-        state = self._state
-        self._spent += min(_ASK_ALONE * events, _ASK_BATCH + _ASK_EACH * events)
-        chosen = worth_merging(state.segments, self._spent / _MERGE_EACH)
-        if chosen:
-            self._spent = 0.0
-            count = state.merged + sum(segment.live() for segment in chosen)
-            merge = Merge(chosen, self.absent, self.layout)
-            self._state = state._replace(merge=merge, merged=count)
+        while True:
+            for worker in list(self._workers.values()):
+                worker.join()
+            worked = [self._work(lane, room=0) for lane in _LANES]
+            if not any(worked):
+                return
 
     def _compile_recent(self) -> None:
-        """Make tables of what came one by one."""
-        if len(self._state.recent):
-            self._add_tables(self._state.recent.tables(), Recent(self.absent))
+        """Have what is recent compiled, as the latest view has it."""
+        if len(self._recent):
+            self._full = (*self._full, self._view.parts.recents[-1])
+            self._recent = Recent(self.absent)
 
-    def _add_tables(self, tables: Sequence[CodedTests], recent: Recent | None = None) -> None:
-        """Let compiled clauses wait; with what is left then of those that came one by one."""
-        state = self._state
-        self._state = state._replace(
-            recent=state.recent if recent is None else recent,
-            waiting=(*state.waiting, *tables),
-            compiled=state.compiled + sum(map(len, tables)),
+    def _wake(self, lane: Lane) -> None:
+        """Have what is due in a lane done, in a background thread."""
+        worker = self._workers.get(lane)
+        if worker is not None and worker.is_alive():
+            return  # it looks for more when it is through with what it does
+        if not self.in_background:
+            self._work(lane)
+            return
+        worker = threading.Thread(
+            target=self._work, args=(lane,), name=f"predicast-{lane}", daemon=True
         )
+        try:
+            worker.start()
+        except RuntimeError:  # there are too many threads, or the interpreter is about to end
+            self._work(lane)
+        else:
+            self._workers[lane] = worker
 
-    def _settle_many(self) -> None:
-        """Make a segment of what waits before it takes long, whether or not an event comes."""
-        if sum(table.weight() for table in self._state.waiting) > self.small:
-            self._settle_waiting()
-
-    def _settle_waiting(self) -> None:
-        """Make a segment of the tables that wait; with the smallest ones, if these are many."""
-        state = self._state
-        tables = [live for table in state.waiting if len(live := table.live())]
-        if not tables:
-            self._state = state._replace(waiting=())
-            return
-        small = [each for each in state.idle() if each.weight() <= self.small]
-        if len(small) < _MANY:
-            small = []
-        tables += [segment.tests() for segment in small]
-        new = Segment.of(merged(tables), self.absent, self.layout)
-        count = state.merged + sum(segment.live() for segment in small)
-        self._state = state._replace(waiting=(), merged=count).with_segment(new, small)
-        self._tidy()
-
-    def _tidy(self, room: int | None = None) -> None:
-        """See to it that what is held is bounded by what is live, and that segments are few."""
-        room = self.small // 8 if room is None else room
-        if not self._take_over():
-            return
-        state = self._state
-        chosen = due(state.idle(), self.small, room)
-        if not chosen:
-            return
-        count = state.merged + sum(segment.live() for segment in chosen)
-        if state.merge is None:
-            merge = Merge(chosen, self.absent, self.layout)
-            self._state = state._replace(merge=merge, merged=count)
-        elif self._is_pressing(chosen):
-            new = together(chosen, self.absent, self.layout)
-            self._state = state._replace(merged=count).with_segment(new, chosen)
-
-    def _is_pressing(self, chosen: Sequence[Segment]) -> bool:
-        """Whether segments cannot wait until the merge that is under way is over."""
-        deleted = sum(segment.deleted for segment in chosen)
-        return len(chosen) > _PRESSING or deleted > self._state.live() + self.small
-
-    def _take_over(self) -> bool:
-        """Drop what is deleted altogether, take over what a merge made; whether to go on."""
-        state = self._state
-        merge = state.merge
-        if merge is not None and merge.is_over():
-            state = state._replace(merge=None)
+    def _work(self, lane: Lane, room: int | None = None) -> bool:
+        """Do what is due in a lane until nothing is; whether there was anything."""
+        worked = False
+        while (merge := self._begun(lane, self.small // 8 if room is None else room)) is not None:
+            worked = True
             try:
-                result = merge.result()
+                merge.run(self.absent, self.layout)
             except MemoryError:
-                # All is as before, only larger than need be: go without, until the next change.
-                self._state = state
+                # All is as before, only larger than need be: go without for a while.
+                self._ended(lane, merge, take_over=False)
                 return False
             except BaseException:
-                self._state = state
+                self._ended(lane, merge, take_over=False)
                 raise
-            if result is not None:
-                state = state.with_segment(result, merge.segments)
-        elif merge is not None and merge.is_idle():
-            state = state._replace(merge=None)
-        live = tuple(segment for segment in state.segments if segment.live())
-        self._state = state._replace(segments=live)
+            self._ended(lane, merge, take_over=True)
+        return worked
+
+    def _begun(self, lane: Lane, room: int) -> Merge | None:
+        """What to do next in a lane, if anything is due."""
+        with self._changing:
+            if not self._is_whole or self._is_running(lane):
+                return None
+            merge = self._due_small() if lane == "small" else self._due_large(room)
+            if merge is not None:
+                self._merges[lane] = merge
+                self._merged += merge.merged
+            return merge
+
+    def _is_running(self, lane: Lane) -> bool:
+        """Whether somebody is at work in a lane: a fork leaves threads behind."""
+        if lane not in self._merges:
+            return False
+        worker = self._workers.get(lane)
+        if worker is threading.current_thread() or worker is None or not worker.is_alive():
+            del self._merges[lane]  # whoever began it is gone, and it with him
+            return False
         return True
 
+    def _due_small(self) -> Merge | None:
+        """What is recent, with the smallest segments if these are many."""
+        view, ledger = self._view, self._ledger
+        if ledger.rent > ledger.compile_cost:
+            self._compile_recent()
+        if not self._full:
+            return None
+        ledger.rent = 0.0
+        in_work = self._in_work()
+        idle = [each for each in view.parts.segments if each not in in_work]
+        small = [each for each in idle if each.weight() <= self.small]
+        return Merge(self._full, small if len(small) >= _MANY else (), view.epoch)
 
-def _pairs(state: _State, columns: EventBatch, limit: int | None) -> Pairs:
-    pieces = state.recent.match_columns(columns)
-    largest = 0 if state.recent.may_repeat else -1
-    for segment in state.segments:
-        exact = not segment.deleted and not segment.may_repeat()
-        enough = limit if exact and limit is not None else EVERY
-        pieces += segment.match(columns, counting=False, enough=enough)
-        if segment.may_repeat():
-            largest = max(largest, segment.largest_key)
-    keys, runs = joined(pieces)
-    if largest >= 0:
-        largest = max(largest, int(keys.max(initial=0)))
-    is_plain = largest < 0 and limit is None and not any(s.deleted for s in state.segments)
-    most = EVERY if limit is None else limit
-    return Pairs(*matching.gather(keys, runs, len(columns), is_plain, most, largest))
+    def _due_large(self, room: int) -> Merge | None:
+        """Segments of similar size, worn ones, and those that are asked again and again."""
+        view, ledger, in_work = self._view, self._ledger, self._in_work()
+        idle = [each for each in view.parts.segments if each not in in_work]
+        chosen = due(idle, self.small, room)
+        if not chosen:
+            chosen = worth_merging(idle, ledger.spent)
+        if not chosen:
+            return None
+        ledger.spent = 0.0
+        return Merge((), chosen, view.epoch)
+
+    def _in_work(self) -> list[object]:
+        """The parts that are being made into others."""
+        return [part for m in self._merges.values() for part in (*m.recents, *m.segments)]
+
+    def _ended(self, lane: Lane, merge: Merge, *, take_over: bool) -> None:
+        """Have what was made take the place of what it was made of, unless that came to nothing."""
+        with self._changing:
+            if self._merges.get(lane) is not merge:
+                return
+            del self._merges[lane]
+            if not take_over or not self._is_whole:
+                return
+            new = merge.result()
+            view = self._view
+            self._full = tuple(each for each in self._full if each not in merge.recents)
+            view.parts = view.parts.with_segment(new, (*merge.recents, *merge.segments))
+            self._compiled += merge.compiled

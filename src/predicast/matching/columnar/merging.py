@@ -1,4 +1,4 @@
-"""Merging segments: which are due, and a background thread that makes one of them.
+"""Compiling what is recent and merging segments: which are due, and how one is made of several.
 
 As in a log-structured merge tree, segments of similar size are merged, so that each is more than
 twice as large as all smaller ones together: there are O(log n) of them, and a clause is merged
@@ -9,18 +9,22 @@ size are merged once asking all of them has cost as much as that (``worth_mergin
 
 from __future__ import annotations
 
-import threading
-from array import array
 from collections.abc import Sequence
-from typing import Final
+from itertools import accumulate
+from math import inf
+from typing import Final, Literal
 
 import numpy as np
 
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.layout.blocks import Layout
+from predicast.matching.columnar.recent import RecentView
 from predicast.matching.columnar.segment import Segment
 from predicast.model import Absent
 
+Lane = Literal["small", "large"]  # what is compiled or merged within milliseconds, and the rest
+
+_EACH: Final = 1.0  # what merging a clause costs, in microseconds or so
 _SIMILAR: Final = 2  # segments up to this many times as large as all smaller ones are merged
 
 
@@ -43,75 +47,74 @@ def due(segments: Sequence[Segment], small: int, room: int) -> list[Segment]:
     return similar + [each for each in worn if each not in similar]
 
 
-def worth_merging(segments: Sequence[Segment], affordable: float) -> list[Segment]:
+def worth_merging(segments: Sequence[Segment], spent: float) -> list[Segment]:
     """The smallest segments, as many as it has cost more not to have merged.
 
-    ``affordable`` is how many clauses could have been merged for what it has cost to ask one more
-    segment; to ask several more has cost several times as much.
+    ``spent`` is what it has cost to ask one more segment, in microseconds or so; to ask several
+    more has cost several times as much.
     """
-    by_size = sorted(segments, key=Segment.live)
-    clauses = 0
-    chosen = 0
-    for count, segment in enumerate(by_size, 1):
-        clauses += segment.live()
-        if count > 1 and clauses <= affordable * (count - 1):
-            chosen = count
+    by_size, costs = _merge_costs(segments)
+    chosen = max((count for count, cost in enumerate(costs, 2) if cost <= spent), default=0)
     return by_size[:chosen]
 
 
-class Merge:
-    """Segments that are being made into one.
+def cheapest_merge(segments: Sequence[Segment]) -> float:
+    """What asking one more segment must have cost for any merge to be worth it."""
+    return min(_merge_costs(segments)[1], default=inf)
 
-    They stay in use meanwhile. What is deleted from them is noted, and deleted from the merged one
-    when it takes their place. The thread works on arrays and leaves the interpreter to others
-    nearly all the time.
+
+def _merge_costs(segments: Sequence[Segment]) -> tuple[list[Segment], list[float]]:
+    """Segments by size; what merging the first two, three, … costs for each that is then less."""
+    by_size = sorted(segments, key=Segment.live)
+    clauses = list(accumulate(segment.live() for segment in by_size))
+    return by_size, [_EACH * sum_ / fewer for fewer, sum_ in enumerate(clauses[1:], 1)]
+
+
+class Merge:
+    """Parts that are being made into one segment, and stay in use meanwhile.
+
+    It is made of what was held at an epoch. What has been deleted from the parts since is deleted
+    from the segment when it takes their place.
     """
 
-    def __init__(self, segments: Sequence[Segment], absent: Absent, layout: Layout) -> None:
-        self.segments = tuple(segments)
-        self._absent: Absent = absent
-        self._layout = layout
-        self._deleted = array("i")
-        self._outcome: Segment | BaseException | None = None
-        self._thread = threading.Thread(target=self._run, name="predicast-merge", daemon=True)
-        try:
-            self._thread.start()
-        except RuntimeError:  # there are too many threads, or the interpreter is about to end
-            self._run()
+    def __init__(
+        self, recents: Sequence[RecentView], segments: Sequence[Segment], epoch: int
+    ) -> None:
+        self.recents, self.segments = tuple(recents), tuple(segments)
+        self._epoch = epoch
+        self._deleted = [segment.deleted for segment in segments]
+        self._made: Segment | None = None
+        self.merged = sum(segment.live() for segment in segments)  # clauses that were compiled
+        self.compiled = 0  # clauses that were not
 
-    def is_over(self) -> bool:
-        """Whether there is a result, or never will be: a fork leaves threads behind."""
-        return self._outcome is not None or not self._thread.is_alive()
-
-    def is_idle(self) -> bool:
-        """Whether nothing that it merges is live any more."""
-        return not any(segment.live() for segment in self.segments)
-
-    def wait(self) -> None:
-        """Come back when it is over."""
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def note_deleted(self, keys: np.ndarray) -> None:
-        """Subscriptions were deleted from one of the segments."""
-        self._deleted.extend(keys.tolist())
+    def run(self, absent: Absent, layout: Layout) -> None:
+        """Make the segment."""
+        self._made = together(self.recents, self.segments, self._epoch, absent, layout)
+        self.compiled = max((0 if self._made is None else len(self._made)) - self.merged, 0)
 
     def result(self) -> Segment | None:
-        """The merged segment; ``None`` if the merge came to nothing. Asking again is harmless."""
-        if isinstance(self._outcome, BaseException):
-            raise self._outcome
-        if self._outcome is not None:
-            self._outcome.mark_deleted(np.array(self._deleted, np.int64))
-            self._outcome.recount()
-        return self._outcome
+        """The segment as it is to be by now; ``None`` if nothing is left of the parts."""
+        made = self._made
+        if made is None:
+            return None
+        for segment, before in zip(self.segments, self._deleted, strict=True):
+            if segment.deleted > before:
+                made.delete(segment.deletions(before))
+        for recent in self.recents:
+            gone = recent.deletions(self._epoch)
+            if gone:
+                made.delete(np.array(gone, np.int64))
+        return made if made.live() else None
 
-    def _run(self) -> None:
-        try:
-            self._outcome = together(self.segments, self._absent, self._layout)
-        except BaseException as error:  # noqa: BLE001  # raised again where it can be seen
-            self._outcome = error
 
-
-def together(segments: Sequence[Segment], absent: Absent, layout: Layout) -> Segment:
-    """One segment of what is live in several."""
-    return Segment.of(merged([segment.tests() for segment in segments]), absent, layout)
+def together(
+    recents: Sequence[RecentView],
+    segments: Sequence[Segment],
+    epoch: int,
+    absent: Absent,
+    layout: Layout,
+) -> Segment | None:
+    """One segment of what is live in several parts; ``None`` if nothing is."""
+    tables = [table for recent in recents for table in recent.tables(epoch)]
+    tables += [table for segment in segments if len(table := segment.tests())]
+    return Segment.of(merged(tables), absent, layout) if tables else None

@@ -1,8 +1,16 @@
-"""A segment: many clauses, compiled once; only striking one out changes it.
+"""A segment: many clauses, compiled once; only deleting some changes it, and no answer of before.
 
-Clauses that test the same axes form *families*, scanned in blocks (``blocks.py``); the others are
-rows (``rows.py``). Both are arrays of one image (``image.py``). A clause is marked as deleted
-by turning its key below 0, and whoever gathers matches drops those.
+Clauses that test the same axes form *families*, scanned in blocks (``layout/blocks.py``); the
+others are rows (``layout/rows.py``). Both are arrays of one image (``layout/image.py``).
+
+A change deletes clauses while others match. So what is deleted is listed, with the *epoch* from
+which on it is gone, and its key turns into the complement of its number in that list::
+
+    keys      [ 7   9  ~0   4  ~1 ]       deleted  [ 12  5 ]      since  [ 31  33 ]
+
+Whoever matches as of epoch 32 finds what is at ~1 to be 5, which it still was then, and leaves out
+what is at ~0. The list has room for all clauses from the start, in memory that takes no room until
+it is written to: it never moves.
 """
 
 from __future__ import annotations
@@ -10,15 +18,15 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from predicast.arrays import Array
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.axes import Axis
 from predicast.matching.columnar.compile.coded_tests import CodedTests, Other, stacked, weight
-from predicast.matching.columnar.event_codes import EventCoder, EventCodes
-from predicast.matching.columnar.kernels import matching
+from predicast.matching.columnar.event_codes import EventCoder, OneEvent
 from predicast.matching.columnar.layout.blocks import Layout, family_arrays
+from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.layout.rows import row_arrays
 from predicast.matching.columnar.patterns.hits import Hits, OtherTests
@@ -27,7 +35,18 @@ from predicast.model import Absent, Event
 
 _MOST_CODES: Final = 1 << 22  # of events on axes, made at a time
 EVERY: Final = np.iinfo(np.int64).max  # more than any number of matches
+_FOUND: Final = 1 << 12  # matches of one event that there is room for at first
 _NO_HITS: Final = Hits(np.zeros(2, np.int64), np.zeros(0, np.int32))
+
+
+class _Room:
+    """What asking one event writes to; nobody else does meanwhile."""
+
+    __slots__ = ("codes", "found")
+
+    def __init__(self, codes: OneEvent, found: int) -> None:
+        self.codes = codes
+        self.found = np.empty(found, np.int32)
 
 
 class Segment:
@@ -39,12 +58,17 @@ class Segment:
         self._coder = EventCoder(axes, absent)
         self._other_tests = OtherTests(others, absent)
         self.arrays: SegmentArrays = image.arrays()
-        self._has_sets = bool((np.diff(self.arrays.test_span_first) > 1).any())
-        self.recount()
         owners = self.arrays.keys[self.arrays.by_key]
-        owners = np.where(owners < 0, ~owners, owners)
+        self._deleted = np.empty(len(owners), np.int32)
+        self._since = np.empty(len(owners), np.int64)
+        self._count = np.zeros(1, np.int64)
+        self._counted = memoryview(self._count)  # type: ignore[arg-type]  # Python reads it faster than an array
+        owners = self._list_deleted(owners)
+        self._rooms: list[_Room] = []  # for single events, one for each that is asked just now
         self.largest_key = int(owners[-1]) if len(owners) else -1
-        self.has_disjunctions = bool((owners[1:] == owners[:-1]).any())
+        # Whether an event may find one key twice: through two clauses, or two members of a set.
+        has_sets = bool((np.diff(self.arrays.test_span_first) > 1).any())
+        self.may_repeat = has_sets or bool((owners[1:] == owners[:-1]).any())
 
     @classmethod
     def of(cls, table: CodedTests, absent: Absent, layout: Layout) -> Segment:
@@ -60,12 +84,17 @@ class Segment:
     def __len__(self) -> int:
         return len(self.arrays.by_key)
 
+    @property
+    def deleted(self) -> int:
+        """How many clauses are deleted."""
+        return self._counted[0]
+
     def live(self) -> int:
         """How many clauses are not deleted."""
         return len(self) - self.deleted
 
     def is_worn(self) -> bool:
-        """Whether most of it is marked as deleted."""
+        """Whether most of it is deleted."""
         return 2 * self.deleted > len(self)
 
     def weight(self) -> int:
@@ -81,50 +110,79 @@ class Segment:
 
     # Deleting.
 
-    def mark_deleted(self, keys: Array) -> npt.NDArray[np.bool_]:
-        """Strike out the clauses of subscriptions; say which of them there were."""
-        found = np.zeros(len(keys), bool)
-        self.deleted += matching.mark_deleted(self.arrays.keys, self.arrays.by_key, keys, found)
-        return found
+    def delete(self, keys: Array) -> Array:
+        """Have clauses gone: rows of (key, from which epoch on); the keys that there were."""
+        before, a = self.deleted, self.arrays
+        loops.now.mark_deleted(a.keys, a.by_key, keys, self._deleted, self._since, self._count)
+        return self._deleted[before : self.deleted]
 
-    def recount(self) -> None:
-        """Count what is marked as deleted, when that may have been interrupted."""
-        self.deleted = int(np.count_nonzero(self.arrays.keys[self.arrays.by_key] < 0))
+    def deletions(self, first: int) -> Array:
+        """What was deleted since so many were: rows of (key, from which epoch on)."""
+        here = slice(first, self.deleted)
+        return np.column_stack([self._deleted[here].astype(np.int64), self._since[here]])
+
+    def keys_at(self, epoch: int) -> Array:
+        """The keys of all slots and rows as they were; those of deleted clauses as complements."""
+        keys, by_key = self.arrays.keys.copy(), self.arrays.by_key
+        gone = by_key[keys[by_key] < 0]
+        numbers = ~keys[gone]
+        known = self._deleted[numbers]
+        keys[gone] = np.where(self._since[numbers] > epoch, known, ~known)
+        return keys
+
+    def _list_deleted(self, owners: Array) -> Array:
+        """List what was deleted when a file was written; whom each clause belongs to, by key."""
+        gone = np.flatnonzero(owners < 0)
+        if not len(gone):
+            return owners
+        owners[gone] = ~owners[gone]
+        self._deleted[: len(gone)] = owners[gone]
+        self._since[: len(gone)] = 0
+        self._count[0] = len(gone)
+        self.arrays.keys[self.arrays.by_key[gone]] = ~np.arange(len(gone), dtype=np.int32)
+        return owners
 
     # Matching.
 
-    def match(self, columns: EventBatch, *, counting: bool, enough: int) -> list[Runs]:
-        """The matches of a batch, in pieces whose codes fit in memory."""
+    def match(self, columns: EventBatch, epoch: int, *, enough: int) -> list[Runs]:
+        """The matches of a batch as of an epoch; a key is below 0 where it was gone."""
+        pieces = self._match_pieces(columns, counting=False, enough=enough)
+        if self.deleted:  # looked at now: what was deleted meanwhile is listed as well
+            for keys, _ in pieces:
+                loops.now.keep_live(keys, self._deleted, self._since, epoch)
+        return pieces
+
+    def count(self, columns: EventBatch, *, enough: int) -> list[Runs]:
+        """The same runs without keys, of a segment of which nothing was deleted then."""
+        return self._match_pieces(columns, counting=True, enough=enough)
+
+    def _match_pieces(self, columns: EventBatch, *, counting: bool, enough: int) -> list[Runs]:
+        """In pieces whose codes fit in memory."""
         width = len(self.axes) + 1
         if self._absent == "passes":
             width += len(self._other_tests)  # all may be marked for an event that lacks them
-        return [
-            self._match(
-                self._coder.of_batch(piece),
-                self._other_tests.of_batch(piece),
-                start,
-                counting=counting,
-                enough=enough,
-            )
-            for start, piece in columns.chunks(max(_MOST_CODES // width, 1))
-        ]
+        most = max(min(_MOST_CODES // width, loops.now.most_events), 1)
+        found = []
+        for start, piece in columns.chunks(most):
+            codes, hits = self._coder.of_batch(piece), self._other_tests.of_batch(piece)
+            keys, ends = loops.now.match_events(*self.image, *codes, *hits, counting, enough)
+            found.append(Runs(keys, with_starts(ends, start)))
+        return found
 
-    def match_one(self, event: Event) -> Array:
-        """The keys of the clauses that one event matches, deleted ones among them."""
-        codes = self._coder.of_event(event)
+    def match_one(self, event: Event, epoch: int) -> list[int]:
+        """The keys of the clauses that one event matches, as of an epoch."""
+        room = self._rooms.pop() if self._rooms else _Room(self._coder.blank(), _FOUND)
+        codes = room.codes
+        self._coder.code_event(event, codes)
         hits = self._other_tests.of_event(event) if self.others else _NO_HITS
-        keys: Array = matching.match_events(*self.image, *codes, *hits, False, EVERY)[0]
+        asked = (*self.image, *codes.arrays, *hits, self._deleted, self._since, epoch)
+        count = loops.now.match_event(*asked, room.found)
+        if count < 0:
+            room = _Room(codes, -count)
+            count = loops.now.match_event(*asked, room.found)
+        keys: list[int] = room.found[:count].tolist()
+        self._rooms.append(room)
         return keys
-
-    def may_repeat(self) -> bool:
-        """Whether an event may find one key twice: through two clauses, or two members of a set."""
-        return self.has_disjunctions or self._has_sets
-
-    def _match(
-        self, codes: EventCodes, hits: Hits, start: int, *, counting: bool, enough: int
-    ) -> Runs:
-        keys, ends = matching.match_events(*self.image, *codes, *hits, counting, enough)
-        return Runs(keys, with_starts(ends, start))
 
     # Turning it back.
 
@@ -146,17 +204,17 @@ class Segment:
         n, width = lo.shape
         nothing = np.zeros(0, np.int32)
         return CodedTests(
-            keys[live],
-            self.axes,
-            np.repeat(np.arange(n, dtype=np.int32), width),
-            np.tile(axes[order].astype(np.int32), n),
-            np.arange(n * width + 1),
-            lo.ravel(),
-            hi.ravel(),
-            np.tile(points[order], n),
-            self.others,
-            nothing,
-            nothing,
+            keys=keys[live],
+            axes=self.axes,
+            clause=np.repeat(np.arange(n, dtype=np.int32), width),
+            axis=np.tile(axes[order].astype(np.int32), n),
+            span_first=np.arange(n * width + 1),
+            lo=lo.ravel(),
+            hi=hi.ravel(),
+            is_point=np.tile(points[order], n),
+            others=self.others,
+            other_clause=nothing,
+            other=nothing,
         )
 
     def _family_codes(self, family: int, access: int, axes: int) -> tuple[Array, Array, Array]:
@@ -172,7 +230,7 @@ class Segment:
         span = slice(*a.access_span_first[family : family + 2])
         lo[:, :access] = a.access_lo[span].reshape(len(sizes), access)[which]
         hi[:, :access] = a.access_hi[span].reshape(len(sizes), access)[which]
-        matching.read_blocks(a, family, lo[:, access:], hi[:, access:])
+        read_blocks(a, family, lo[:, access:], hi[:, access:])
         return lo, hi, a.keys[slots].copy()  # clauses may be marked as deleted meanwhile
 
     def _row_tests(self) -> CodedTests:
@@ -180,15 +238,15 @@ class Segment:
         keys = a.keys[a.block_slot[-1] :].copy()
         row = np.arange(len(keys), dtype=np.int32)
         return CodedTests(
-            keys,
-            self.axes,
-            np.repeat(row, np.diff(a.row_test_first)),
-            a.test_axis,
-            a.test_span_first,
-            a.span_lo,
-            a.span_hi,
-            a.test_is_point > 0,
-            self.others,
-            np.repeat(row, np.diff(a.row_other_first)),
-            a.row_other,
+            keys=keys,
+            axes=self.axes,
+            clause=np.repeat(row, np.diff(a.row_test_first)),
+            axis=a.test_axis,
+            span_first=a.test_span_first,
+            lo=a.span_lo,
+            hi=a.span_hi,
+            is_point=a.test_is_point > 0,
+            others=self.others,
+            other_clause=np.repeat(row, np.diff(a.row_other_first)),
+            other=a.row_other,
         )

@@ -12,8 +12,8 @@
     arrays     0, 1, …
     clauses    the constraints of the other tests, which the engine knows how to write
 
-Clauses that were marked as deleted are written as they stand. The keys are the one part of an image
-that changes, so they are copied when the segment is stored and the bytes around them are not.
+The keys are the one part of an image that changes, so they are copied when the segment is stored
+and the bytes around them are not. The key of a deleted clause is written as its complement.
 
 What is checked is that all arrays lie where they should and are of the right type, that keys and
 axes exist, and that words are proper strings. Beyond that the kernels trust what is in the arrays.
@@ -72,23 +72,24 @@ class _Document(msgspec.Struct, forbid_unknown_fields=True):
 # Storing.
 
 
-def stored(segments: Sequence[Segment], subscriptions: int) -> Stored:
-    """The segments as they are now; later changes do not touch what is returned."""
+def stored(segments: Sequence[Segment], epoch: int, subscriptions: int) -> Stored:
+    """Segments as they were at an epoch; later changes do not touch what is returned."""
     arrays: list[tuple[Array, ...]] = []
     clauses: list[Clause] = []
-    written = [_write_segment(segment, arrays, clauses) for segment in segments]
+    written = [_write_segment(segment, epoch, arrays, clauses) for segment in segments]
     document = msgspec.json.encode(_Document(subscriptions, written))
     return Stored(FORM, document, arrays, clauses)
 
 
 def _write_segment(
-    segment: Segment, arrays: list[tuple[Array, ...]], clauses: list[Clause]
+    segment: Segment, epoch: int, arrays: list[tuple[Array, ...]], clauses: list[Clause]
 ) -> _Segment:
     data, directory = segment.image
-    place = 2 * SegmentArrays._fields.index("keys")
-    begin, end = directory[place : place + 2]
+    entry = 2 * SegmentArrays._fields.index("keys")
+    begin, end = directory[entry : entry + 2]
     image = len(arrays)
-    arrays += [(data[:begin], data[begin:end].copy(), data[end:]), (directory,)]
+    keys = segment.keys_at(epoch).view(np.uint8)
+    arrays += [(data[:begin], keys, data[end:]), (directory,)]
     axes = [
         _Axis(*axis.name, _write_cuts(axis.lower, arrays), _write_cuts(axis.upper, arrays))
         for axis in segment.axes
@@ -126,11 +127,11 @@ def restored(structure: Stored, absent: Absent, bound: int) -> tuple[list[Segmen
         document = msgspec.json.decode(structure.document, type=_Document)
     except msgspec.DecodeError as error:
         raise _damaged(f"cannot be read: {error}") from error
-    reading = _Reading(structure, absent, bound)
-    return [reading.segment(each) for each in document.segments], document.subscriptions
+    restoring = _Restoring(structure, absent, bound)
+    return [restoring.segment(each) for each in document.segments], document.subscriptions
 
 
-class _Reading:
+class _Restoring:
     """Makes segments of what was stored."""
 
     def __init__(self, structure: Stored, absent: Absent, bound: int) -> None:
@@ -215,14 +216,14 @@ def _check_arrays(image: Image, axes: int, others: int, bound: int) -> None:
     """Refuse numbers of things that do not exist."""
 
     def check(name: str, below: int, lowest: int = 0) -> None:
-        place = SegmentArrays._fields.index(name)
-        begin, end = image.directory[2 * place : 2 * place + 2]
-        values = image.data[begin:end].view(DTYPES[place])
+        field = SegmentArrays._fields.index(name)
+        begin, end = image.directory[2 * field : 2 * field + 2]
+        values = image.data[begin:end].view(DTYPES[field])
         if len(values) and (int(values.min()) < lowest or int(values.max()) >= below):
             raise _damaged(f"has {name} out of range")
 
-    place = 2 * SegmentArrays._fields.index("keys")
-    keys = (image.directory[place + 1] - image.directory[place]) // DTYPES.keys.itemsize
+    entry = 2 * SegmentArrays._fields.index("keys")
+    keys = (image.directory[entry + 1] - image.directory[entry]) // DTYPES.keys.itemsize
     check("keys", bound, int(np.iinfo(np.int32).min))  # deleted ones may be of any time
     check("by_key", int(keys))
     for name in ("access_axis", "column_axis", "test_axis"):

@@ -1,55 +1,185 @@
-"""Compiling all kernels now, for all processes to come.
+"""Getting the compiled loops without anybody waiting for them.
 
-Without it the first events of the first process on a machine wait for them, some ten seconds. A
-little of everything is matched, since kernels are compiled for the types that they meet. What is
-compiled is kept beside the modules or in a cache directory (``kernels/compiling.py``).
+When the first matcher is made, a thread is started. It imports numba and loads the kernels that
+are kept on disk, which takes half a second. If they are not all there, it has another process
+compile them (``compiling_process.py``): in a thread of this one, the compiler would share the
+interpreter with all calls. When all are loaded they take the place of the plain loops
+(``loops.py``), and the thread ends.
+
+Where no process can be started, or nothing can be kept on disk, the thread compiles by itself.
+What fails is tried a few times and then given up: the plain loops go on answering.
+
+A fork would leave the thread behind in the middle of something, with locks that nobody opens again,
+so a fork and the end of the interpreter wait for its *turn* to be over: importing numba, or loading
+one kernel, some tenths of a second. A forked process begins anew when it is asked something.
+``NUMBA_DISABLE_JIT=1`` keeps to the plain loops.
 """
 
 from __future__ import annotations
 
-import pyarrow as pa
+import atexit
+import json
+import logging
+import os
+import subprocess
+import sys
+import threading
+from functools import partial
+from pathlib import Path
+from typing import Final
 
-from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.columnar.matcher import Columnar
-from predicast.model import Clause, Constraint, Event, Operator, Subscription
+from predicast.errors import NotCompiledError
+from predicast.matching.columnar import loops
 
+_ATTEMPTS: Final = 3
+_PATIENCE_S: Final = 900  # for another process, which may wait for others that compile
 
-def compile_kernels() -> None:
-    """Match a few events of all types in all ways."""
-    batch = pa.table(
-        {
-            "a": pa.array([1, None, 3]),
-            "b": pa.array([0.5, 1.5, None]),
-            "c": pa.array(["x", "xyz", None]),
-        }
-    )
-    regions = pa.table({"lo": pa.array([1, 2]), "hi": pa.array([3, 2])})
-    matcher = Columnar()
-    for key in range(1_200):
-        matcher.subscribe(key, _subscription(key))
-    for columns in (
-        EventBatch.from_arrow(batch),
-        EventBatch.from_arrow(batch.slice(0, 1)),
-        EventBatch.from_arrow(regions, ["a"], {"a": ("lo", "hi")}),
-    ):
-        for _ in range(2):  # before it is compiled, and after
-            matcher.match_columns(columns)
-            matcher.match_columns(columns, limit=1)
-            matcher.count_columns(columns)
-            matcher.match(Event({"a": 1, "b": 0.5, "c": "xyz"}))
-            matcher.settle()
-    for key in range(0, 1_200, 2):
-        matcher.unsubscribe(key)
-    matcher.settle()
-    matcher.match(Event({"a": 1}))
+_log = logging.getLogger("predicast")
+
+_CHILD: Final = """
+import json, sys
+sys.path[:], directory = json.loads(sys.argv[1])
+from predicast.matching.columnar.compiling_process import compile_all
+compile_all(directory)
+"""
 
 
-def _subscription(key: int) -> Subscription:
-    tests = [
-        Constraint("a", Operator.GE, key % 7),
-        Constraint("b", Operator.LT, key % 400 + 0.5),  # too many to rank in 8 bits
-        Constraint("k", Operator.EQ, key % 3),
-    ]
-    if key % 100 == 0:
-        tests = [Constraint("c", Operator.CONTAINS, "xy"), Constraint("a", Operator.IN, (1, 2))]
-    return Subscription((Clause(tuple(tests[: key % 4 or 3])),))
+class _WarmUp:
+    """The thread of this process, and what came of it."""
+
+    def __init__(self) -> None:
+        self._starting = threading.Lock()
+        self._turn = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._is_wanted = True
+        self._is_watched = False
+        self.failure: str | None = None
+
+    def begin(self) -> None:
+        """Start the thread, unless it was started before."""
+        if self._is_begun() or loops.now is not loops.PLAIN or _is_switched_off():
+            return
+        with self._starting:
+            if self._is_begun():  # by another thread meanwhile
+                return
+            if not self._is_watched:
+                self._watch()
+            thread = threading.Thread(target=self._run, name="predicast-warm-up", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # there are too many, or the interpreter is about to end
+                return
+            self._thread = thread
+
+    def _is_begun(self) -> bool:
+        return self._thread is not None
+
+    def wait(self) -> None:
+        """Come back when the compiled loops are in use, or cannot be had."""
+        if self.failure is not None:
+            self._thread, self.failure = None, None  # whoever waits wants it tried again
+        self.begin()
+        if self._thread is not None:
+            self._thread.join()
+
+    # Forks, and the end.
+
+    def _watch(self) -> None:
+        self._is_watched = True
+        atexit.register(self._end)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self._wait_for_turn,
+                after_in_parent=self._end_turn,
+                after_in_child=self._begin_anew,
+            )
+
+    def _wait_for_turn(self) -> None:
+        self._turn.acquire()
+
+    def _end_turn(self) -> None:
+        self._turn.release()
+
+    def _begin_anew(self) -> None:
+        self._starting, self._turn = threading.Lock(), threading.Lock()
+        self._thread = None
+
+    def _end(self) -> None:
+        """Let the thread finish its turn, and give it no other."""
+        self._is_wanted = False
+        self._turn.acquire(timeout=10)
+
+    # What the thread does.
+
+    def _run(self) -> None:
+        why = "no reason was given"
+        for _ in range(_ATTEMPTS):
+            try:
+                self._get_ready()
+            except Exception as error:  # noqa: BLE001  # whatever it is, the plain loops answer
+                why = f"{type(error).__name__}: {error}"
+            else:
+                return
+            if not self._is_wanted:
+                return
+        self.failure = why
+        _log.warning("Matching stays slow, since its loops could not be compiled: %s", why)
+
+    def _get_ready(self) -> None:
+        with self._turn:
+            from predicast.matching.columnar.kernels import entries
+
+        make_ready = partial(entries.make_ready, turn=lambda: self._turn)
+        try:
+            make_ready(lambda: False)
+        except entries.NotWantedError:
+            directory = entries.cache_directory()
+            if directory is not None and _can_start_python():
+                _compile_elsewhere(directory)
+            make_ready(lambda: self._is_wanted)
+        loops.now = entries.COMPILED
+
+
+def _is_switched_off() -> bool:
+    return os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}
+
+
+def _can_start_python() -> bool:
+    """Whether there is a Python to start: an application may contain one and be none."""
+    name = Path(sys.executable or "").name.lower()
+    return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
+
+
+def _compile_elsewhere(directory: Path) -> None:
+    """Have another process compile whatever is not kept yet, and wait for it."""
+    arguments = json.dumps([sys.path, str(directory)])
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+    except OSError:  # a sandbox, perhaps; this process can do it too
+        return
+    try:
+        _, error = process.communicate(timeout=_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        _, error = process.communicate()
+    if process.returncode < 0:  # killed, for lack of memory perhaps: not to be risked here
+        raise NotCompiledError(f"the process that compiles was killed ({-process.returncode})")
+    if process.returncode:
+        said = error.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        _log.info("The process that compiles failed (%s); compiling here", said[-1])
+
+
+_here: Final = _WarmUp()
+begin: Final = _here.begin
+
+
+def wait() -> None:
+    """Come back when the compiled loops are in use."""
+    _here.wait()
+    if _here.failure is not None:
+        raise NotCompiledError(f"the loops of matching could not be compiled: {_here.failure}")

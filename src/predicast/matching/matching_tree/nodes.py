@@ -20,7 +20,7 @@ Label: TypeAlias = tuple[Constraint, ...]
 DONT_CARE: Final[Label] = ()
 
 
-class Leaf:
+class TreeLeaf:
     """The end of paths."""
 
     __slots__ = ("keys",)
@@ -96,7 +96,7 @@ class InnerNode:
         yield from self._others.items()
 
 
-Node: TypeAlias = InnerNode | Leaf
+Node: TypeAlias = InnerNode | TreeLeaf
 
 
 def label_of(constraints: Label) -> Label:

@@ -56,8 +56,8 @@ from predicast.matching.matching_tree.nodes import (
     DONT_CARE,
     InnerNode,
     Label,
-    Leaf,
     Node,
+    TreeLeaf,
     hashed_value,
     label_of,
 )
@@ -111,7 +111,7 @@ class MatchingTree(OneByOne):
             if node is None:
                 continue
             self._visited += 1
-            if isinstance(node, Leaf):
+            if isinstance(node, TreeLeaf):
                 matched.update(dict.fromkeys(node.keys))
                 continue
             reached, tested = node.following(event.get(node.attribute), self.absent)
@@ -181,10 +181,10 @@ class MatchingTree(OneByOne):
         parent, label = self._edge_to(None, parent, label)
         leaf = parent.child(label)
         if leaf is None:
-            leaf = Leaf()
+            leaf = TreeLeaf()
             parent.put(label, leaf)
             self._nodes += 1
-        assert isinstance(leaf, Leaf)
+        assert isinstance(leaf, TreeLeaf)
         insort(leaf.keys, key)
 
     def _drop(self, key: int, path: _Path) -> None:
@@ -199,7 +199,7 @@ class MatchingTree(OneByOne):
         parent, label = self._edge_to(None, parent, label)
         edges.append((parent, label))
         leaf = parent.child(label)
-        assert isinstance(leaf, Leaf)
+        assert isinstance(leaf, TreeLeaf)
         del leaf.keys[bisect_left(leaf.keys, key)]
         if not leaf.keys:
             self._prune(edges)

@@ -18,26 +18,14 @@ from hypothesis import settings
 from predicast import Engine
 from predicast.engine.snapshot import atomic
 from predicast.errors import SnapshotNotSavedError
+from tests.unit.engine.snapshot.saved_engines import check_kept, engine_of, old_file
 
 PROGRAM = Path(__file__).with_name("killed_savers.py")
 
 
-def engine_of(count: int) -> Engine:
-    engine = Engine(matcher="columnar")
-    engine.subscribe_many((f"s{n}", f"a = {n} AND b < 'w{n}'") for n in range(count))
-    return engine
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    path = tmp_path / "engine"
-    engine_of(3).save(path)
-    return path
-
-
-def check_nothing_changed(path: Path) -> None:
-    assert list(path.parent.iterdir()) == [path]
-    assert len(Engine.load(path)) == 3
+    return old_file(tmp_path)
 
 
 def test_a_saver_killed_anywhere_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
@@ -81,7 +69,7 @@ def test_a_disk_that_is_full_leaves_the_old_file(path: Path) -> None:
         with room_for(room), pytest.raises(SnapshotNotSavedError) as caught:
             engine.save(path)
         assert caught.value.errno == errno.EFBIG
-        check_nothing_changed(path)
+        check_kept(path)
     with room_for(size):
         engine.save(path)
     assert len(Engine.load(path)) == 500
@@ -99,7 +87,7 @@ def test_a_system_call_that_fails_leaves_the_old_file(
         engine_of(5).save(path)
     assert caught.value.errno == errno.ENOSPC
     monkeypatch.undo()
-    check_nothing_changed(path)
+    check_kept(path)
 
 
 def test_a_folder_that_cannot_be_put_on_disk_does_no_harm(
@@ -128,4 +116,4 @@ def test_whatever_ends_the_writing_leaves_nothing_behind(
     for write, check in ((fail, None), (lambda file: file.write(b"written"), fail)):
         with pytest.raises(error):
             atomic.write_atomically(path, write, check)
-        check_nothing_changed(path)
+        check_kept(path)

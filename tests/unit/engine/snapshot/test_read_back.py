@@ -22,6 +22,7 @@ from predicast.errors import (
     SnapshotNotSavedError,
 )
 from predicast.matching.matcher import Stored
+from tests.unit.engine.snapshot.saved_engines import check_kept, engine_of, old_file
 from tests.unit.engine.snapshot.test_damaged_snapshots import (
     FORGERIES,
     nodes,
@@ -31,24 +32,9 @@ from tests.unit.engine.snapshot.test_damaged_snapshots import (
 )
 
 
-def engine_of(count: int) -> Engine:
-    engine = Engine(matcher="columnar")
-    engine.subscribe_many((f"s{n}", f"a = {n} AND b < 'w{n}'") for n in range(count))
-    engine.match({"a": 1})
-    return engine
-
-
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """A file that must survive."""
-    path = tmp_path / "engine"
-    engine_of(3).save(path)
-    return path
-
-
-def check_kept(path: Path) -> None:
-    assert list(path.parent.iterdir()) == [path]
-    assert len(Engine.load(path)) == 3
+    return old_file(tmp_path)
 
 
 def overflowed(taken: snapshot.Snapshot) -> snapshot.Snapshot:

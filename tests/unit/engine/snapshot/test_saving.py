@@ -7,12 +7,7 @@ import pytest
 
 from predicast import Engine
 from predicast.engine.snapshot import atomic
-
-
-def engine_of(count: int) -> Engine:
-    engine = Engine(matcher="columnar")
-    engine.subscribe_many((f"s{n}", f"a = {n} AND b < 'w{n}'") for n in range(count))
-    return engine
+from tests.unit.engine.snapshot.saved_engines import engine_of
 
 
 def leftovers(folder: Path) -> list[Path]:

@@ -12,7 +12,8 @@ from predicast import Event
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Integers
 from predicast.matching.brute_force import BruteForce
-from predicast.matching.columnar import Columnar, recent
+from predicast.matching.columnar import Columnar
+from predicast.matching.columnar import recent as recent_module
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.model import Clause, Constraint, Operator, Subscription
 from tests.deltas import delta, unasked
@@ -59,11 +60,17 @@ def test_windows_without_an_event_in_between_pile_nothing_up() -> None:
     assert sorted(matcher.match(event)) == sorted(oracle.match(event))
 
 
+def waited_for(matcher: Columnar) -> None:
+    for worker in list(matcher._workers.values()):
+        worker.join()
+
+
 def test_a_segment_of_which_nothing_is_live_is_gone_at_once() -> None:
     matcher = loaded(Tight, 600)
     for key in range(600):
         assert matcher.statistics()["segments"] > 0
         matcher.unsubscribe(key)
+    waited_for(matcher)
     held = matcher.statistics()
     assert (held["segments"], held["deleted"], held["merging"], held["bytes"]) == (0, 0, 0, 0)
 
@@ -71,9 +78,7 @@ def test_a_segment_of_which_nothing_is_live_is_gone_at_once() -> None:
 def test_a_segment_that_is_mostly_deleted_is_made_anew_without_another_change() -> None:
     matcher = loaded(Tight, 600)
     matcher.apply(delta(removed=range(400)), unasked)
-    merge = matcher._state.merge
-    assert merge is not None
-    merge.wait()
+    waited_for(matcher)
     assert len(matcher.match(Event({"x": 10_000}))) == 200
     held = matcher.statistics()
     assert (held["clauses"], held["deleted"], held["segments"]) == (200, 0, 1)
@@ -85,23 +90,20 @@ def test_what_nobody_asks_for_any_more_leaves_no_axes_behind() -> None:
     matcher.settle()
     matcher.apply(delta(removed=range(1, 600)), unasked)
     matcher.settle()
-    (segment,) = matcher._state.segments
+    (segment,) = matcher.view().parts.segments
     assert [axis.name.attribute for axis in segment.axes] == ["a0"]
 
 
 def test_no_call_compiles_a_pile() -> None:
     matcher = Columnar()
-    compiled, most = 0, 1_500
+    most = 1_500
     for key in range(4_000):
         matcher.subscribe(key, above(key))
-        state = matcher._state
-        assert state.compiled - compiled <= most
-        assert len(state.recent) <= most
-        compiled = state.compiled
+        assert all(len(view.recent) <= most for view in matcher.view().parts.recents)
+        assert len(matcher.view().parts.recents) <= 4
     for _ in range(200):
         assert len(matcher.match(Event({"x": 10}))) == 10
-        assert matcher._state.compiled - compiled <= most
-        compiled = matcher._state.compiled
+    waited_for(matcher)
     assert matcher.statistics()["segments"] <= 5
 
 
@@ -110,7 +112,7 @@ def test_wide_subscriptions_are_compiled_before_they_are_many() -> None:
     matcher = Columnar()
     for key in range(8):
         matcher.subscribe(key, wide)
-        assert len(matcher._state.recent) <= 3
+        assert len(matcher._recent) <= 3
     assert sorted(matcher.match(Event({f"a{n}": n + 1 for n in range(2_000)}))) == list(range(8))
     assert matcher.match(Event({f"a{n}": n + (n != 7) for n in range(2_000)})) == []
 
@@ -123,10 +125,11 @@ def test_recents_lay_out_only_what_a_batch_has() -> None:
     matcher.subscribe(1, above(19_990, "a5"))
     rows = 20_000
     columns = EventBatch(rows, {"a5": [Integers(np.arange(rows), None)]})
-    matcher._state.recent.match_columns(columns)  # whatever is loaded and cached by it
+    (recent,) = matcher.view().parts.recents
+    recent.match_columns(columns, epoch=2)  # whatever is loaded and cached by it
     tracemalloc.start()
     try:
-        matcher._state.recent.match_columns(columns)
+        recent.match_columns(columns, epoch=2)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -136,7 +139,7 @@ def test_recents_lay_out_only_what_a_batch_has() -> None:
 
 
 def test_a_batch_is_asked_of_recents_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent, "_MOST_VALUES", 7)
+    monkeypatch.setattr(recent_module, "_MOST_VALUES", 7)
     matcher, oracle = Columnar(), BruteForce()
     for key in range(6):
         for each in (matcher, oracle):
@@ -150,15 +153,16 @@ def test_a_batch_is_asked_of_recents_in_pieces(monkeypatch: pytest.MonkeyPatch) 
 def test_segments_are_merged_once_asking_them_all_has_cost_as_much() -> None:
     matcher = loaded(Tight, 600)
     matcher.apply(delta(added={key: above(key) for key in range(600, 640)}), unasked)
-    matcher.stored()  # makes a segment of what waits, which is no match for the first
+    matcher.settle()  # it is a segment by now, and no match for the first
     assert matcher.statistics()["segments"] == 2
     event = Event({"x": 100})
     asked = 0
-    while matcher._state.merge is None:
+    merged = matcher.statistics()["merged"]
+    while matcher.statistics()["merged"] == merged:
         assert len(matcher.match(event)) == 100
+        waited_for(matcher)
         asked += 1
         assert asked < 1_000
     assert asked > 10  # not at once: whoever changes it all the time would merge all the time
-    matcher._state.merge.wait()
     assert len(matcher.match(event)) == 100
     assert matcher.statistics()["segments"] == 1

@@ -1,16 +1,10 @@
 """Segments: what is compiled when, what is deleted, and agreement with brute force at size."""
 
-import os
 import random
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-import predicast
 from predicast import Change, Engine, Unsubscribe
 from predicast.matching.columnar import Columnar, segment
 from predicast.matching.matches import sorted_matches
@@ -88,6 +82,12 @@ def test_agrees_with_brute_force_through_changes_and_merges(seed: int) -> None:
             assert pairs(found) == pairs(right), f"seed {seed}, step {step}, {intervals}"
 
 
+@pytest.mark.usefixtures("plain_loops")
+@pytest.mark.parametrize("seed", range(4))
+def test_the_plain_loops_agree_with_brute_force(seed: int) -> None:
+    test_agrees_with_brute_force_through_changes_and_merges(seed)
+
+
 def test_a_batch_is_coded_in_pieces_that_fit_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segment, "_MOST_CODES", 40)
     engines = [Engine(matcher=name) for name in ("columnar", "brute-force")]
@@ -108,6 +108,8 @@ def test_a_few_wait_until_asking_them_has_cost_as_much_as_compiling() -> None:
     assert engine.statistics()["segments"] == 0
     for _ in range(1_000):
         assert engine.match({"x": 7}) == ["7"]
+    for worker in engine._store.matcher._workers.values():  # type: ignore[attr-defined]
+        worker.join()
     assert (engine.statistics()["segments"], engine.statistics()["recent"]) == (1, 0)
 
 
@@ -137,24 +139,11 @@ def test_segments_are_few() -> None:
         engine.subscribe(f"x = {number}", id=str(number))
         if number % 300 == 299:
             assert engine.match({"x": number}) == [str(number)]
-            if (merge := matcher._state.merge) is not None:
-                merge.wait()  # few, as long as merging keeps up
+            for worker in matcher._workers.values():
+                worker.join()  # few, as long as merging keeps up
     assert engine.statistics()["segments"] <= 8
     assert engine.statistics()["compiled"] <= 5_000
     assert engine.statistics()["merged"] <= 5 * 5_000
-
-
-def test_the_kernels_mean_the_same_uncompiled() -> None:
-    """Without the compiler the kernels are plain Python: their own twins."""
-    test = f"{__file__}::test_agrees_with_brute_force_through_changes_and_merges[0]"
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout
 
 
 def test_what_waits_to_be_compiled_can_change() -> None:
@@ -181,34 +170,6 @@ def test_what_changes_without_an_event_in_between_takes_no_more_room() -> None:
         engine.change("moving", parameters={"a": number})
     matcher = engine._store.matcher
     assert isinstance(matcher, Columnar)
-    assert len(matcher._state.recent._keys) < 2_000
+    assert len(matcher._recent.waiting) < 2_000
     assert engine.match({"x": 4_999.5}) == ["kept", "moving"]
     assert engine.match({"x": 4_999}) == ["kept"]
-
-
-COMPILED_HERE = """
-import gc
-from numba.core.dispatcher import Dispatcher
-from predicast.matching.columnar.warming_up import compile_kernels
-compile_kernels()
-kernels = [each for each in gc.get_objects() if isinstance(each, Dispatcher) and each.signatures]
-ours = [each for each in kernels if each.py_func.__module__.startswith("predicast.")]
-assert {"match_events", "find_tests"} <= {each.py_func.__name__ for each in ours}
-print([each.py_func.__name__ for each in ours if each.stats.cache_misses])
-"""
-
-
-def test_all_kernels_can_be_compiled_beforehand(tmp_path: Path) -> None:
-    """A process that comes after finds everything it needs."""
-    # A copy, with the kernels that are compiled already: beside this test others compile more.
-    package, copy = Path(predicast.__file__).parent, tmp_path / "predicast"
-    shutil.copytree(package, copy, ignore=shutil.ignore_patterns("*.tmp.*"))
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    environment.pop("NUMBA_CACHE_DIR", None)
-
-    def python(*arguments: str) -> str:
-        command = [sys.executable, *arguments]
-        return subprocess.check_output(command, cwd=tmp_path, env=environment, text=True)
-
-    python("-m", "predicast", "warm-up")
-    assert python("-c", COMPILED_HERE) == "[]\n"

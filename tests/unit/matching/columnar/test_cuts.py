@@ -97,8 +97,9 @@ def test_single_events_and_batches_are_coded_alike(
         coder = EventCoder(axes, absent)
         batch = coder.of_batch(EventBatch.from_events(events))
         for number, event in enumerate(events):
-            one = coder.of_event(event)
-            for single, many in zip(one, batch, strict=True):
+            one = coder.blank()
+            coder.code_event(event, one)
+            for single, many in zip(one.arrays, batch, strict=True):
                 assert (single[0] == many[number]).all()
 
 

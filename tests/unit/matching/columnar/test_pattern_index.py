@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import random
-import subprocess
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +13,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from predicast.errors import InvalidConstraintError
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.patterns import pattern_index, regex_sets
-from predicast.matching.columnar.patterns.pattern_index import LONGEST, PatternIndex
+from predicast.matching.columnar.patterns.index_arrays import LONGEST
+from predicast.matching.columnar.patterns.pattern_index import PatternIndex
 from predicast.matching.columnar.patterns.required_literals import required_literals
 from predicast.model import Constraint, Kind, LikePattern, Operator
 from predicast.model.constraint import trusted_constraint
@@ -54,6 +53,15 @@ REGEXES = some.regexes() | st.sampled_from(
         "ab|",
     ]
 )
+
+
+@pytest.fixture(scope="module", params=["compiled", "plain"], autouse=True)
+def loops_in_use(request: pytest.FixtureRequest) -> Iterator[None]:
+    """All of it in both ways."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "plain":
+            patch.setattr(loops, "now", loops.PLAIN)
+        yield
 
 
 def contains(*needles: str) -> list[Constraint]:
@@ -320,18 +328,3 @@ def test_many_needles_and_memory() -> None:
     index = assert_agrees(contains(*needles), words)
     assert sum(map(len, needles)) < index.nbytes() < 200 * len(needles)
     assert PatternIndex(contains(*needles[:200])).nbytes() < index.nbytes() / 5
-
-
-def test_the_kernels_mean_the_same_uncompiled() -> None:
-    """Without the compiler the kernels are plain Python: their own twins."""
-    names = ["test_parts_of_the_words_are_found", "test_pieces_do_not_overlap"]
-    names += ["test_neighbours_in_order_do_not_hide_one_another", "test_many_needles_and_memory"]
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        + [f"{__file__}::{name}" for name in names],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout

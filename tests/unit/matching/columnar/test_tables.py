@@ -34,7 +34,7 @@ SOME = st.lists(some.subscriptions(), min_size=1, max_size=6)
 
 
 def found(segment: Segment, event: Event) -> list[int]:
-    return sorted({key for key in segment.match_one(event).tolist() if key >= 0})
+    return sorted(set(segment.match_one(event, epoch=1)))
 
 
 def right(subscriptions: Sequence[Subscription], absent: Absent, event: Event) -> list[int]:
@@ -151,11 +151,13 @@ def test_what_is_deleted_is_left_out_of_a_merge(
     segment = Segment.of(table, absent, layout)
     gone = data.draw(st.sets(st.integers(0, len(subscriptions) - 1)))
     keys = np.array(sorted(gone), np.int64)
-    assert (segment.mark_deleted(keys) == np.isin(keys, table.keys)).all()
+    rows = np.column_stack([keys, np.ones_like(keys)])
+    assert sorted(segment.delete(rows)) == sorted(table.keys[np.isin(table.keys, keys)])
     assert segment.deleted == int(np.isin(table.keys, keys).sum())
-    assert not segment.mark_deleted(keys).any()
+    assert not len(segment.delete(rows))
     again = Segment.of(merged([segment.tests(), segment.tests()]), absent, layout)
     for event in events:
+        assert sorted(set(segment.match_one(event, epoch=0))) == right(subscriptions, absent, event)
         expected = [key for key in right(subscriptions, absent, event) if key not in gone]
         assert found(segment, event) == expected
         assert found(again, event) == expected

@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from predicast.matching.columnar.compile.cuts import Codes, NumberCuts, TextCuts
+from predicast.matching.columnar.reserved import UNREACHABLE
 from predicast.model import Kind
 
-UNREACHABLE: Final = np.iinfo(np.int32).max
 FAILS: Final = (0, UNREACHABLE)
 PASSES: Final = (UNREACHABLE, 0)
 

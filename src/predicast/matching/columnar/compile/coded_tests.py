@@ -38,7 +38,7 @@ class Other(NamedTuple):
     inverted: bool
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CodedTests:
     """The tests of clauses; arrays as drawn above."""
 
@@ -79,17 +79,17 @@ class CodedTests:
         spans = expand(self.span_first, tests)
         others = expand(offsets_of(self.other_clause, len(self)), clauses)
         return CodedTests(
-            self.keys[clauses],
-            self.axes,
-            number[self.clause[tests]],
-            self.axis[tests],
-            offsets(np.diff(self.span_first)[tests]),
-            self.lo[spans],
-            self.hi[spans],
-            self.is_point[tests],
-            self.others,
-            number[self.other_clause[others]],
-            self.other[others],
+            keys=self.keys[clauses],
+            axes=self.axes,
+            clause=number[self.clause[tests]],
+            axis=self.axis[tests],
+            span_first=offsets(np.diff(self.span_first)[tests]),
+            lo=self.lo[spans],
+            hi=self.hi[spans],
+            is_point=self.is_point[tests],
+            others=self.others,
+            other_clause=number[self.other_clause[others]],
+            other=self.other[others],
         )
 
 
@@ -111,15 +111,15 @@ def stacked(tables: Sequence[CodedTests]) -> CodedTests:
 
     ends = [table.span_first[1:] + shift for table, shift in zip(tables, spans, strict=False)]
     return CodedTests(
-        joined("keys"),
-        tables[0].axes,
-        joined("clause", clauses).astype(np.int32),
-        joined("axis"),
-        np.concatenate([[0], *ends]).astype(np.int64),
-        joined("lo"),
-        joined("hi"),
-        joined("is_point"),
-        tables[0].others,
-        joined("other_clause", clauses).astype(np.int32),
-        joined("other"),
+        keys=joined("keys"),
+        axes=tables[0].axes,
+        clause=joined("clause", clauses).astype(np.int32),
+        axis=joined("axis"),
+        span_first=np.concatenate([[0], *ends]).astype(np.int64),
+        lo=joined("lo"),
+        hi=joined("hi"),
+        is_point=joined("is_point"),
+        others=tables[0].others,
+        other_clause=joined("other_clause", clauses).astype(np.int32),
+        other=joined("other"),
     )

@@ -31,8 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from predicast.arrays import offsets
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.words import Words
-from predicast.matching.columnar.kernels.coding import code_by_search, code_by_table
 from predicast.model.values import INT_MAX, INT_MIN
 
 Codes: TypeAlias = npt.NDArray[np.int32]
@@ -100,9 +100,9 @@ class NumberCuts:
     ) -> tuple[NumberCuts, Codes]:
         """The distinct ones among these cuts, and the position of each given one among them."""
         if not rest.any() and ((whole > -_SHIFTABLE) & (whole < _SHIFTABLE)).all():
-            packed, place = _distinct(whole * 2 + side)
+            packed, rank = _distinct(whole * 2 + side)
             distinct = (packed >> 1, np.zeros(len(packed)), (packed & 1).astype(np.int8))
-            return cls(*distinct), place.astype(np.int32)
+            return cls(*distinct), rank.astype(np.int32)
         order = np.lexsort((side, rest, whole))
         w, r, s = whole[order], rest[order], side[order]
         is_new = np.ones(len(order), bool)
@@ -153,13 +153,14 @@ class NumberCuts:
         codes: Codes,
     ) -> None:
         """Write how many cuts lie before each value, in the rows given or in all."""
-        where = _EVERY if rows is None else rows
+        where = _EVERY if rows is None else np.ascontiguousarray(rows)
+        gapless: npt.NDArray[Any] = np.ascontiguousarray(values)
         if values.dtype == np.float64:
-            code_by_search(self.floats, values, where, codes)
+            loops.now.code_by_search(self.floats, gapless, where, codes)
         elif self._table is None:
-            code_by_search(self.ints, values, where, codes)
+            loops.now.code_by_search(self.ints, gapless, where, codes)
         else:
-            code_by_table(self._table, int(self.ints[0]) - 1, values, where, codes)
+            loops.now.code_by_table(self._table, int(self.ints[0]) - 1, gapless, where, codes)
 
     @cached_property
     def _one(self) -> tuple[memoryview, memoryview | None, int, int]:
@@ -282,7 +283,7 @@ class TextCuts:
     def rank(cls, words: Sequence[str | None]) -> tuple[TextCuts, Codes]:
         """The distinct ones among these strings, and where each is; -1 where there is none."""
         distinct = sorted({word for word in words if word is not None})
-        position: dict[str | None, int] = {word: place for place, word in enumerate(distinct)}
+        position: dict[str | None, int] = {word: rank for rank, word in enumerate(distinct)}
         position[None] = -1
         return cls(distinct), np.array([position[word] for word in words], np.int32)
 
@@ -293,7 +294,7 @@ class TextCuts:
 
     def take(self, which: npt.NDArray[np.int64]) -> TextCuts:
         """Some of the cuts."""
-        return TextCuts([self.words[place] for place in which.tolist()])
+        return TextCuts([self.words[position] for position in which.tolist()])
 
     def nbytes(self) -> int:
         """The memory of the strings, a Python object each unless they lie in a file."""

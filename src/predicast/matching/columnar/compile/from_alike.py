@@ -31,7 +31,7 @@ from predicast.matching.columnar.compile.from_clauses import coded
 from predicast.model import Absent, Kind, Operator
 from predicast.model.domain import after_prefix
 from predicast.model.operand_columns import OperandColumns
-from predicast.model.operators import FROM, UP_TO
+from predicast.model.operators import BOUNDS
 from predicast.model.outline import KINDS, Slot
 
 _WHOLE_KINDS: Final = frozenset({Kind.TIMESTAMP, Kind.BOOLEAN})
@@ -73,11 +73,11 @@ class _OddError(Exception):
 def coded_alike(keys: Array, alike: OperandColumns, absent: Absent) -> list[CodedTests]:
     """Tables of the clauses of all these subscriptions."""
     tables: list[CodedTests] = []
-    place = 0
+    start = 0
     for number, slots in enumerate(alike.outline.clauses):
         width = sum(len(slot.operands) for slot in slots)
-        columns = alike.columns[place : place + width]
-        place += width
+        columns = alike.columns[start : start + width]
+        start += width
         tables += _coded_clause(keys, alike, number, slots, columns, absent)
     return [table for table in tables if len(table)]
 
@@ -124,11 +124,11 @@ def _groups(
 ) -> Iterator[_Group]:
     """The tests on each attribute; rows that they do not hold for are marked odd."""
     by_attribute: dict[str, list[tuple[Slot, Sequence[Array]]]] = {}
-    place = 0
+    start = 0
     for slot in slots:
         width = len(slot.operands)
-        by_attribute.setdefault(slot.attribute, []).append((slot, columns[place : place + width]))
-        place += width
+        by_attribute.setdefault(slot.attribute, []).append((slot, columns[start : start + width]))
+        start += width
     for attribute, group in by_attribute.items():
         valued = [each for each in group if each[0].operator is not Operator.EXISTS]
         if len(valued) < len(group) and (absent == "passes" or not valued):
@@ -149,7 +149,7 @@ def _valued(attribute: str, group: list[tuple[Slot, Sequence[Array]]], is_odd: A
     if len(kinds) != 1 or Operator.ABSENT in operators:
         raise _OddError
     (kind,) = kinds
-    if kind in {Kind.NUMBER, Kind.TIMESTAMP, Kind.BOOLEAN} and operators <= FROM | UP_TO:
+    if kind in {Kind.NUMBER, Kind.TIMESTAMP, Kind.BOOLEAN} and operators <= BOUNDS.keys():
         assert kind is not None
         return _ranged(AxisName(attribute, SCALES[kind]), kind, group, is_odd)
     if len(group) > 1:
@@ -173,8 +173,8 @@ def _ranged(
     unbounded = Ends(zeros.astype(np.int64), zeros, zeros.astype(np.int8), zeros.astype(bool))
     lower, upper = unbounded, unbounded
     for slot, columns in group:
-        for is_lower, column, is_open in _bounds(slot.operator, columns):
-            end = _end(column, kind, is_lower=is_lower, is_open=is_open, is_odd=is_odd)
+        for is_lower, which, is_open in BOUNDS[slot.operator]:
+            end = _end(columns[which], kind, is_lower=is_lower, is_open=is_open, is_odd=is_odd)
             if is_lower:
                 lower = _outermost(lower, end, 1)
             else:
@@ -183,14 +183,6 @@ def _ranged(
     is_odd |= both & ~lie_before(lower, upper)  # they contradict each other
     is_point = len(group) == 1 and group[0][0].operator is Operator.EQ
     return _Ranged(name, lower, upper, is_point)
-
-
-def _bounds(operator: Operator, columns: Sequence[Array]) -> Iterator[tuple[bool, Array, bool]]:
-    """The bounds that a constraint sets: whether a lower one, its values, whether it is open."""
-    if operator in FROM:
-        yield True, columns[0], operator is Operator.GT
-    if operator in UP_TO:
-        yield False, columns[-1], operator is Operator.LT
 
 
 def _end(values: Array, kind: Kind, *, is_lower: bool, is_open: bool, is_odd: Array) -> Ends:
@@ -306,8 +298,8 @@ def _column(group: _Group, rows: Array) -> Column:
         return group._replace(lo=group.lo[rows], hi=group.hi[rows])
     sizes = np.diff(group.first)[rows]
     first = offsets(sizes)
-    place = np.repeat(group.first[:-1][rows] - first[:-1], sizes) + np.arange(first[-1])
-    return group._replace(first=first, lo=group.lo[place], hi=group.hi[place])
+    spans = np.repeat(group.first[:-1][rows] - first[:-1], sizes) + np.arange(first[-1])
+    return group._replace(first=first, lo=group.lo[spans], hi=group.hi[spans])
 
 
 def _not_discrete(attribute: str, clauses: Array) -> Column:
@@ -323,31 +315,31 @@ def _table(keys: Array, columns: list[Column]) -> CodedTests:
     n, width = len(keys), len(columns)
     every = np.arange(n)
     sizes = np.zeros((n, width), np.int64)
-    for place, column in enumerate(columns):
+    for number, column in enumerate(columns):
         clauses = every if column.clauses is None else column.clauses
-        sizes[clauses, place] = 1 if column.first is None else np.diff(column.first)
+        sizes[clauses, number] = 1 if column.first is None else np.diff(column.first)
     clause, axis = np.nonzero(sizes)
     first = offsets(sizes.ravel())
     lo, hi = np.empty(first[-1], np.int32), np.empty(first[-1], np.int32)
     starts = first[:-1].reshape(n, width)
-    for place, column in enumerate(columns):
+    for number, column in enumerate(columns):
         if column.first is None:
-            where = starts[every if column.clauses is None else column.clauses, place]
+            where = starts[every if column.clauses is None else column.clauses, number]
         else:
-            counts = sizes[:, place]
-            where = np.repeat(starts[:, place] - column.first[:-1], counts)
+            counts = sizes[:, number]
+            where = np.repeat(starts[:, number] - column.first[:-1], counts)
             where = where + np.arange(len(column.lo))
         lo[where], hi[where] = column.lo, column.hi
     return CodedTests(
-        keys.astype(np.int32),
-        [column.axis for column in columns],
-        clause.astype(np.int32),
-        axis.astype(np.int32),
-        np.append(starts[clause, axis], first[-1]),
-        lo,
-        hi,
-        np.array([column.is_point for column in columns], bool)[axis],
-        [],
-        np.zeros(0, np.int32),
-        np.zeros(0, np.int32),
+        keys=keys.astype(np.int32),
+        axes=[column.axis for column in columns],
+        clause=clause.astype(np.int32),
+        axis=axis.astype(np.int32),
+        span_first=np.append(starts[clause, axis], first[-1]),
+        lo=lo,
+        hi=hi,
+        is_point=np.array([column.is_point for column in columns], bool)[axis],
+        others=[],
+        other_clause=np.zeros(0, np.int32),
+        other=np.zeros(0, np.int32),
     )

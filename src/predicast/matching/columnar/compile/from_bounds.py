@@ -32,15 +32,36 @@ from predicast.matching.columnar.compile.cuts import (
 )
 from predicast.matching.columnar.compile.from_clauses import coded
 from predicast.model import Absent, Clause, Constraint, Kind, Operator, Subscription
+from predicast.model.operators import BOUNDS
 
-_EQ, _LT, _LE, _GT, _GE = range(5)
-_BOUNDS: Final = {
-    Operator.EQ: _EQ,
-    Operator.LT: _LT,
-    Operator.LE: _LE,
-    Operator.GT: _GT,
-    Operator.GE: _GE,
+# Operators of one operand have a number here, by which to look up in arrays what they bound.
+_NUMBERED: Final = tuple(operator for operator in BOUNDS if operator is not Operator.BETWEEN)
+_NUMBERS: Final[dict[Operator, int]] = {
+    operator: number for number, operator in enumerate(_NUMBERED)
 }
+_EQ, _LE, _GE = (_NUMBERS[each] for each in (Operator.EQ, Operator.LE, Operator.GE))
+
+
+class _Side(NamedTuple):
+    """Which operators set a lower (or an upper) end, and which of them an open one."""
+
+    is_set: Array
+    is_open: Array
+
+
+def _side(*, is_lower: bool) -> _Side:
+    ends = [
+        next((end for end in BOUNDS[operator] if end.is_lower is is_lower), None)
+        for operator in _NUMBERED
+    ]
+    return _Side(
+        np.array([end is not None for end in ends]),
+        np.array([end is not None and end.is_open for end in ends]),
+    )
+
+
+_LOWER: Final = _side(is_lower=True)
+_UPPER: Final = _side(is_lower=False)
 
 
 class _Tests(NamedTuple):
@@ -118,7 +139,7 @@ class _Gathered:
             if isinstance(operand, str):
                 self._text_clause.append(number)
                 self._text_attribute.append(attribute)
-                self._text_bound.append(_BOUNDS[constraint.operator])
+                self._text_bound.append(_NUMBERS[constraint.operator])
                 self._text.append(operand)
             elif isinstance(operand, bool):
                 self._truth_clause.append(number)
@@ -128,7 +149,7 @@ class _Gathered:
                 self._put(number, attribute, _GE, operand[0])  # type: ignore[arg-type]
                 self._put(number, attribute, _LE, operand[1])  # type: ignore[arg-type]
             else:
-                bound = _BOUNDS[constraint.operator]
+                bound = _NUMBERS[constraint.operator]
                 self._put(number, attribute, bound, operand)  # type: ignore[arg-type]
         return True
 
@@ -141,13 +162,13 @@ class _Gathered:
     def table(self) -> tuple[CodedTests, list[tuple[int, Clause]]]:
         """The clauses as a table, and those whose bounds contradict each other."""
         names = sorted(self._attributes)
-        rank = {name: place for place, name in enumerate(names)}
-        place = np.array([rank[name] for name in self._attributes], np.int64)
+        number = {name: rank for rank, name in enumerate(names)}
+        ranks = np.array([number[name] for name in self._attributes], np.int64)
         axes: list[Axis] = []
         tests: list[_Tests] = []
-        contradictory = self._add_numbers(names, place, axes, tests)
-        self._add_texts(names, place, axes, tests)
-        self._add_truths(names, place, axes, tests)
+        contradictory = self._add_numbers(names, ranks, axes, tests)
+        self._add_texts(names, ranks, axes, tests)
+        self._add_truths(names, ranks, axes, tests)
         dropped = np.zeros(len(self._keys), bool)
         dropped[contradictory] = True
         return _table(self._keys, axes, tests, ~dropped), [
@@ -155,10 +176,10 @@ class _Gathered:
         ]
 
     def _add_numbers(
-        self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
+        self, names: list[str], ranks: Array, axes: list[Axis], tests: list[_Tests]
     ) -> Array:
         """Tests of numbers; returns the clauses whose bounds contradict each other."""
-        attribute = place[np.array(self._attribute, np.int64)] if self._attribute else _none()
+        attribute = ranks[np.array(self._attribute, np.int64)] if self._attribute else _none()
         group = np.array(self._clause, np.int64) * max(len(names), 1) + attribute
         bound = np.array(self._bound, np.int8)
         value = np.array(self._value, np.float64)  # exact, being below 2^53
@@ -212,11 +233,11 @@ class _Gathered:
         axes += [Axis(name, None, None) for name in called]
 
     def _add_texts(
-        self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
+        self, names: list[str], ranks: Array, axes: list[Axis], tests: list[_Tests]
     ) -> None:
         if not self._text:
             return
-        attribute = place[np.array(self._text_attribute, np.int64)]
+        attribute = ranks[np.array(self._text_attribute, np.int64)]
         clause = np.array(self._text_clause, np.int64)
         for name, here in places_of_each(attribute):
             words = [(self._text_bound[index], self._text[index]) for index in here.tolist()]
@@ -229,11 +250,11 @@ class _Gathered:
             axes.append(axis)
 
     def _add_truths(
-        self, names: list[str], place: Array, axes: list[Axis], tests: list[_Tests]
+        self, names: list[str], ranks: Array, axes: list[Axis], tests: list[_Tests]
     ) -> None:
         if not self._truth:
             return
-        attribute = place[np.array(self._truth_attribute, np.int64)]
+        attribute = ranks[np.array(self._truth_attribute, np.int64)]
         clause = np.array(self._truth_clause, np.int64)
         value = np.array(self._truth, np.int64)
         present, axis = np.unique(attribute, return_inverse=True)
@@ -247,16 +268,16 @@ class _Gathered:
 
 def _from_word(bound: int, word: str) -> str | None:
     """The first string that a bound allows; ``None``: any."""
-    if bound in {_EQ, _GE}:
-        return word
-    return word + "\0" if bound == _GT else None
+    if not _LOWER.is_set[bound]:
+        return None
+    return word + "\0" if _LOWER.is_open[bound] else word
 
 
 def _up_to_word(bound: int, word: str) -> str | None:
     """The first string after those that a bound allows; ``None``: there is none."""
-    if bound in {_EQ, _LE}:
-        return word + "\0"
-    return word if bound == _LT else None
+    if not _UPPER.is_set[bound]:
+        return None
+    return word if _UPPER.is_open[bound] else word + "\0"
 
 
 def _none() -> Array:
@@ -270,13 +291,13 @@ def _is_plain(constraints: Sequence[Constraint]) -> bool:
         if constraint.kind is Kind.NUMBER:
             if constraint.operator is Operator.BETWEEN:
                 values = operand
-            elif constraint.operator in _BOUNDS:
+            elif constraint.operator in _NUMBERS:
                 values = (operand,)
             else:
                 return False
             if not all(-EXACT < value < EXACT for value in values):
                 return False
-        elif (constraint.kind is Kind.STRING and constraint.operator in _BOUNDS) or (
+        elif (constraint.kind is Kind.STRING and constraint.operator in _NUMBERS) or (
             constraint.kind is Kind.BOOLEAN and constraint.operator is Operator.EQ
         ):
             others += 1
@@ -290,11 +311,12 @@ def _is_plain(constraints: Sequence[Constraint]) -> bool:
 
 def _outermost(group: Array, bound: Array, value: Array, *, is_lower: bool) -> _Ends:
     """The latest lower or the earliest upper bound of each group."""
-    mine = np.flatnonzero(np.isin(bound, (_EQ, _GT, _GE) if is_lower else (_EQ, _LT, _LE)))
+    which = _LOWER if is_lower else _UPPER
+    mine = np.flatnonzero(which.is_set[bound])
     group, value, bound = group[mine], value[mine], bound[mine]
     whole = np.trunc(value)
     rest = value - whole
-    side = (bound == _GT) if is_lower else (bound != _LT)
+    side = which.is_open[bound] if is_lower else ~which.is_open[bound]
     order = np.lexsort((side, value, group))
     if is_lower:
         order = order[::-1]
@@ -309,24 +331,24 @@ def _table(
     keys: Sequence[int], axes: list[Axis], tests: Sequence[_Tests], kept: Array
 ) -> CodedTests:
     """All tests of the clauses that are kept, by clause and axis, the axes in order of name."""
-    order = sorted(range(len(axes)), key=lambda place: axes[place].name)
+    order = sorted(range(len(axes)), key=lambda axis: axes[axis].name)
     rank = np.zeros(len(axes), np.int32)
     rank[order] = np.arange(len(axes))
     clause = np.concatenate([each.clause for each in tests])
     axis = rank[np.concatenate([each.axis for each in tests]).astype(np.int64)]
     number = np.cumsum(kept) - 1
-    place = np.lexsort((axis, clause))
-    place = place[kept[clause[place]]]
+    sorted_tests = np.lexsort((axis, clause))
+    sorted_tests = sorted_tests[kept[clause[sorted_tests]]]
     return CodedTests(
-        np.array(keys, np.int32)[kept],
-        [axes[each] for each in order],
-        number[clause[place]].astype(np.int32),
-        axis[place],
-        np.arange(len(place) + 1),
-        np.concatenate([each.lo for each in tests])[place].astype(np.int32),
-        np.concatenate([each.hi for each in tests])[place].astype(np.int32),
-        np.concatenate([each.is_point for each in tests])[place],
-        [],
-        np.zeros(0, np.int32),
-        np.zeros(0, np.int32),
+        keys=np.array(keys, np.int32)[kept],
+        axes=[axes[each] for each in order],
+        clause=number[clause[sorted_tests]].astype(np.int32),
+        axis=axis[sorted_tests],
+        span_first=np.arange(len(sorted_tests) + 1),
+        lo=np.concatenate([each.lo for each in tests])[sorted_tests].astype(np.int32),
+        hi=np.concatenate([each.hi for each in tests])[sorted_tests].astype(np.int32),
+        is_point=np.concatenate([each.is_point for each in tests])[sorted_tests],
+        others=[],
+        other_clause=np.zeros(0, np.int32),
+        other=np.zeros(0, np.int32),
     )

@@ -42,17 +42,19 @@ def coded(keys: Sequence[int], clauses: Sequence[ClauseTests]) -> CodedTests:
     others: dict[Other, int] = {}
     other = [others.setdefault(o, len(others)) for each in clauses for o in each.others]
     return CodedTests(
-        np.array(keys, np.int32),
-        axes,
-        np.repeat(np.arange(len(clauses), dtype=np.int32), [len(each) for each in tests]),
-        axis,
-        offsets(sizes),
-        lo,
-        hi,
-        np.array([all(map(_is_point, test.spans)) for test in flat], bool),
-        list(others),
-        np.repeat(np.arange(len(clauses), dtype=np.int32), [len(each.others) for each in clauses]),
-        np.array(other, np.int32),
+        keys=np.array(keys, np.int32),
+        axes=axes,
+        clause=np.repeat(np.arange(len(clauses), dtype=np.int32), [len(each) for each in tests]),
+        axis=axis,
+        span_first=offsets(sizes),
+        lo=lo,
+        hi=hi,
+        is_point=np.array([all(map(_is_point, test.spans)) for test in flat], bool),
+        others=list(others),
+        other_clause=np.repeat(
+            np.arange(len(clauses), dtype=np.int32), [len(each.others) for each in clauses]
+        ),
+        other=np.array(other, np.int32),
     )
 
 

@@ -29,7 +29,7 @@ def merged(tables: Sequence[CodedTests]) -> CodedTests:
     if len(tables) == 1 and taken[0].is_all_used():
         return tables[0]
     names = sorted({name for each in taken for name in each.names()})
-    rank = {name: place for place, name in enumerate(names)}  # tests of a clause stay ascending
+    rank = {name: number for number, name in enumerate(names)}  # tests of a clause stay ascending
     numbers = [
         np.array([rank.get(axis.name, -1) for axis in table.axes], np.int32) for table in tables
     ]
@@ -99,7 +99,7 @@ class _Taken:
 
     def names(self) -> list[AxisName]:
         """The names of the axes that are used."""
-        return [self.table.axes[place].name for place in np.flatnonzero(self.axes).tolist()]
+        return [self.table.axes[number].name for number in np.flatnonzero(self.axes).tolist()]
 
 
 def _united(
@@ -108,11 +108,11 @@ def _united(
     """The cuts of each united axis, and the ends of each table's spans as positions among them."""
     now = [np.zeros(len(table.used), np.int32) for table in tables]
     cuts: list[_Cuts] = list(_unite_numbers(tables, numbers, now, len(names)))
-    for place, name in enumerate(names):
+    for axis, name in enumerate(names):
         if name.is_flag():
-            cuts[place] = None
-    for place, holders in _holders(numbers, names).items():
-        cuts[place] = _unite_words(tables, holders, now)
+            cuts[axis] = None
+    for axis, holders in _holders(numbers, names).items():
+        cuts[axis] = _unite_words(tables, holders, now)
     return cuts, [table.moved(each) for table, each in zip(tables, now, strict=True)]
 
 
@@ -157,8 +157,8 @@ def _holders(
     holders: dict[int, list[tuple[int, int]]] = {}
     for table, number in enumerate(numbers):
         there = np.flatnonzero(number >= 0)
-        for place in there[is_text[number[there]]].tolist():
-            holders.setdefault(int(number[place]), []).append((table, place))
+        for axis in there[is_text[number[there]]].tolist():
+            holders.setdefault(int(number[axis]), []).append((table, axis))
     return holders
 
 

@@ -39,18 +39,18 @@ class Words(Sequence[str]):
         return self.first.nbytes + self.raw.nbytes
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
-        if not -len(self) <= place < len(self):
-            raise IndexError(place)
-        if place < 0:
-            place += len(self)
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        if index < 0:
+            index += len(self)
         self._decoded += 1
-        return str(self._raw[self._first[place] : self._first[place + 1]], "utf-8")
+        return str(self._raw[self._first[index] : self._first[index + 1]], "utf-8")
 
     def __iter__(self) -> Iterator[str]:
         whole = self._raw.tobytes()

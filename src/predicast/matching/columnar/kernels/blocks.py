@@ -8,19 +8,25 @@ from typing import Any, Final
 
 import numpy as np
 
-from predicast.matching.columnar.compile.axes import UNREACHABLE
 from predicast.matching.columnar.kernels.buffers import position, with_room, with_run
 from predicast.matching.columnar.kernels.compiling import kernel
+from predicast.matching.columnar.kernels.images import (
+    AT,
+    bytes_of,
+    ints_of,
+    longs_of,
+    of_family,
+    zones_of,
+)
 from predicast.matching.columnar.kernels.simd import (
-    LANES,
     count_bits,
     put_keys,
     span_mask_8,
     span_mask_16,
     span_mask_32,
 )
+from predicast.matching.columnar.reserved import LANES, UNREACHABLE
 
-_UNREACHABLE: Final = int(UNREACHABLE)
 _GROUP: Final = 1 << 18  # bytes of codes that many events visit before the next ones: half a cache
 _ALL: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _ONE: Final = np.uint64(1)
@@ -30,7 +36,7 @@ _ONE: Final = np.uint64(1)
 def _says_all(axes: Any, codes: Any, event: int) -> bool:
     """Whether the event says something that can hold of every one of the axes."""
     for place in range(len(axes)):
-        if codes[event, axes[place]] == _UNREACHABLE:
+        if codes[event, axes[place]] == UNREACHABLE:
             return False
     return True
 
@@ -87,17 +93,19 @@ def _partition_at(spans: Any, first: int, stride: int, count: int, least: int) -
 
 
 @kernel
-def visits_of(arrays: Any, family: int, codes: Any) -> Any:
+def visits_of(image: Any, family: int, codes: Any) -> Any:
     """Which events open which partitions of a family: (partition, event), about by partition."""
     low, high, wide = codes
-    first, end = arrays.access_first[family], arrays.access_first[family + 1]
-    axes, radix = arrays.access_axis[first:end], arrays.access_radix[first:end]
-    columns = arrays.column_axis[arrays.column_first[family] : arrays.column_first[family + 1]]
-    lookup = arrays.lookup[arrays.lookup_first[family] : arrays.lookup_first[family + 1]]
-    begin, finish = arrays.partition_first[family], arrays.partition_first[family + 1]
-    partition_key, partitions = arrays.partition_key, finish - begin
-    access_lo, access_hi = arrays.access_lo, arrays.access_hi
-    span, stride = arrays.access_span_first[family], len(axes)
+    access_first, column_first = ints_of(image, AT.access_first), ints_of(image, AT.column_first)
+    axes = of_family(ints_of(image, AT.access_axis), access_first, family)
+    radix = of_family(longs_of(image, AT.access_radix), access_first, family)
+    columns = of_family(ints_of(image, AT.column_axis), column_first, family)
+    lookup = of_family(ints_of(image, AT.lookup), longs_of(image, AT.lookup_first), family)
+    partition_first = ints_of(image, AT.partition_first)
+    begin, finish = partition_first[family], partition_first[family + 1]
+    partition_key, partitions = longs_of(image, AT.partition_key), finish - begin
+    access_lo, access_hi = ints_of(image, AT.access_lo), ints_of(image, AT.access_hi)
+    span, stride = longs_of(image, AT.access_span_first)[family], len(axes)
     found = np.empty((low.shape[0], 2), np.int64)
     number = 0
     for event in range(low.shape[0]):
@@ -226,24 +234,26 @@ def _event_columns(codes: Any, event: int, axes: Any, limit: int, out: Any) -> N
 
 @kernel
 def scan_family(
-    arrays: Any, family: int, codes: Any, visits: Any, out: Any, counting: bool, enough: int
+    image: Any, family: int, codes: Any, visits: Any, out: Any, counting: bool, enough: int
 ) -> Any:
     """Scan the partitions that events open: ``visits`` as ``visits_of`` gives them."""
     keys, runs, count, number = out
-    axes = arrays.column_axis[arrays.column_first[family] : arrays.column_first[family + 1]]
+    axes = of_family(ints_of(image, AT.column_axis), ints_of(image, AT.column_first), family)
     columns = len(axes)
     low, high = np.empty(columns, np.int64), np.empty(columns, np.int64)
     active = np.empty(columns, np.int64)
-    width = int(arrays.width[family])
+    width = int(bytes_of(image, AT.width)[family])
     limit = (1 << (8 * width)) - 1
-    begin, finish = arrays.partition_first[family], arrays.partition_first[family + 1]
-    block_first = arrays.block_first[begin : finish + 1]
+    partition_first = ints_of(image, AT.partition_first)
+    begin, finish = partition_first[family], partition_first[family + 1]
+    block_first = ints_of(image, AT.block_first)[begin : finish + 1]
     first_block = block_first[0]
-    zones = arrays.zones[arrays.zone_first[family] : arrays.zone_first[family + 1]]
-    block_slot, block_size = arrays.block_slot, arrays.block_size
-    column_codes, held = arrays.codes, arrays.keys
+    zones = of_family(zones_of(image), longs_of(image, AT.zone_first), family)
+    block_slot, block_size = longs_of(image, AT.block_slot), ints_of(image, AT.block_size)
+    column_codes, held = bytes_of(image, AT.codes), ints_of(image, AT.keys)
     slot_bytes = columns * 2 * width
-    first_code = arrays.code_first[family] - arrays.slot_first[family] * slot_bytes
+    first_code, first_slot = longs_of(image, AT.code_first), longs_of(image, AT.slot_first)
+    origin = first_code[family] - first_slot[family] * slot_bytes
     visit = 0
     while visit < len(visits):
         partition = visits[visit, 0]
@@ -271,7 +281,7 @@ def scan_family(
                     slot = block_slot[each]
                     count = _scan_block(
                         column_codes,
-                        first_code + slot * slot_bytes,
+                        origin + slot * slot_bytes,
                         width,
                         block_slot[each + 1] - slot,
                         block_size[each],

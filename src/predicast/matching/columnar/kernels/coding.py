@@ -6,12 +6,21 @@ of columns, and a handful of NumPy calls on each would be most of the work.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from predicast.matching.columnar.kernels.compiling import brief_kernel
+from numba import types
+
+from predicast.matching.columnar.kernels.compiling import array, entry, kernel
+from predicast.matching.columnar.reserved import FLOAT, INTEGER
+
+_CODES: Final = types.Array(types.int32, 1, "A")  # one column of many
 
 
-@brief_kernel
+@entry(
+    (array(types.int64), array(types.int64), array(types.int64), _CODES),
+    (array(types.float64), array(types.float64), array(types.int64), _CODES),
+    nogil=False,
+)
 def code_by_search(cuts: Any, values: Any, rows: Any, codes: Any) -> None:
     """Search each value among the least values behind each cut; no rows at all are all rows."""
     every = len(rows) == 0
@@ -27,7 +36,10 @@ def code_by_search(cuts: Any, values: Any, rows: Any, codes: Any) -> None:
         codes[place if every else rows[place]] = low
 
 
-@brief_kernel
+@entry(
+    (array(types.int32), types.int64, array(types.int64), array(types.int64), _CODES),
+    nogil=False,
+)
 def code_by_table(table: Any, first: int, values: Any, rows: Any, codes: Any) -> None:
     """Look each integer up in a table of codes from ``first`` on; its ends stand for the rest."""
     every = len(rows) == 0
@@ -35,3 +47,47 @@ def code_by_table(table: Any, first: int, values: Any, rows: Any, codes: Any) ->
     for place in range(len(values)):
         value = min(max(values[place], first), last)
         codes[place if every else rows[place]] = table[value - first]
+
+
+@entry(
+    (
+        array(types.int64),
+        array(types.float64),
+        array(types.int64, 2),
+        array(types.int64),
+        array(types.float64),
+        array(types.uint8, written=True),
+        array(types.int32, 2, written=True),
+        array(types.int32, 2, written=True),
+    ),
+    nogil=False,
+)
+def code_event(
+    ints: Any, floats: Any, ranges: Any, wholes: Any, reals: Any, said: Any, low: Any, high: Any
+) -> None:
+    """Code the numbers of one event: on each axis an integer, a float, or nothing.
+
+    ``ranges`` says where the least integers and floats behind the lower and the upper cuts of each
+    axis begin and end. What is said is nothing again afterwards, for the next event.
+    """
+    for axis in range(len(said)):
+        if said[axis] == INTEGER:
+            low[0, axis] = _behind(ints, ranges[axis, 0], ranges[axis, 1], wholes[axis])
+            high[0, axis] = _behind(ints, ranges[axis, 2], ranges[axis, 3], wholes[axis])
+        elif said[axis] == FLOAT:
+            low[0, axis] = _behind(floats, ranges[axis, 4], ranges[axis, 5], reals[axis])
+            high[0, axis] = _behind(floats, ranges[axis, 6], ranges[axis, 7], reals[axis])
+        said[axis] = 0
+
+
+@kernel
+def _behind(least: Any, first: int, end: int, value: Any) -> int:
+    """How many of the ascending values are at or below one."""
+    begin = first
+    while first < end:
+        middle = (first + end) // 2
+        if least[middle] <= value:
+            first = middle + 1
+        else:
+            end = middle
+    return first - begin

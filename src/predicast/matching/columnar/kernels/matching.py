@@ -1,9 +1,9 @@
 """The compiled loops as the segment calls them; the inner ones are beside.
 
-A segment reaches them as its image (``image.py``), one array of bytes and a directory, which
-``opened`` turns into the arrays inside: passing two arrays costs a call a microsecond, passing
-forty would cost ten. Matches leave as *runs*, the keys of one event side by side: one number per
-match, and the event only once per run.
+A segment reaches them as its image (``image.py``), one array of bytes and a directory: passing two
+arrays costs a call a microsecond, passing forty would cost ten, and the compiler some seconds. Each
+loop takes out what it needs (``images.py``). Matches leave as *runs*, the keys of one event side by
+side: one number per match, and the event only once per run.
 """
 
 from __future__ import annotations
@@ -11,70 +11,43 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+from numba import types
 
 from predicast.matching.columnar.kernels.blocks import scan_family, visits_of
-from predicast.matching.columnar.kernels.compiling import brief_kernel, kernel
+from predicast.matching.columnar.kernels.compiling import array, entry, kernel
+from predicast.matching.columnar.kernels.images import AT, bytes_of, longs_of
 from predicast.matching.columnar.kernels.rows import find_rows
-from predicast.matching.columnar.layout.image import SegmentArrays
 
 _ROOM: Final = 1 << 12  # matches that there is room for at first
+_EVERY: Final = np.iinfo(np.int64).max
 
 
 @kernel
-def opened(data: Any, directory: Any) -> SegmentArrays:
-    """The arrays of an image."""
-    d = directory
-    return SegmentArrays(
-        data[d[0] : d[1]].view(np.int32),
-        data[d[2] : d[3]].view(np.int32),
-        data[d[4] : d[5]].view(np.int64),
-        data[d[6] : d[7]].view(np.int32),
-        data[d[8] : d[9]].view(np.int32),
-        data[d[10] : d[11]],
-        data[d[12] : d[13]].view(np.int32),
-        data[d[14] : d[15]].view(np.int64),
-        data[d[16] : d[17]].view(np.int32),
-        data[d[18] : d[19]],
-        data[d[20] : d[21]].view(np.int64),
-        data[d[22] : d[23]].view(np.int64),
-        data[d[24] : d[25]].view(np.int64),
-        data[d[26] : d[27]].view(np.int64),
-        data[d[28] : d[29]].view(np.int64),
-        data[d[30] : d[31]].view(np.int32),
-        data[d[32] : d[33]].view(np.int32),
-        data[d[34] : d[35]].view(np.int32),
-        data[d[36] : d[37]].view(np.int64),
-        data[d[38] : d[39]].view(np.int32),
-        data[d[40] : d[41]].view(np.uint32),
-        data[d[42] : d[43]],
-        data[d[44] : d[45]].view(np.int64),
-        data[d[46] : d[47]].view(np.int32),
-        data[d[48] : d[49]].view(np.int64),
-        data[d[50] : d[51]].view(np.int32),
-        data[d[52] : d[53]].view(np.int32),
-        data[d[54] : d[55]],
-        data[d[56] : d[57]].view(np.int64),
-        data[d[58] : d[59]].view(np.int32),
-        data[d[60] : d[61]].view(np.int64),
-        data[d[62] : d[63]].view(np.int32),
-        data[d[64] : d[65]].view(np.int32),
-        data[d[66] : d[67]].view(np.int32),
-        data[d[68] : d[69]].view(np.int64),
-        data[d[70] : d[71]].view(np.int32),
-        data[d[72] : d[73]].view(np.int32),
-        data[d[74] : d[75]].view(np.int64),
-        data[d[76] : d[77]].view(np.int32),
-        data[d[78] : d[79]].view(np.int32),
-        data[d[80] : d[81]].view(np.int64),
-        data[d[82] : d[83]].view(np.int32),
-        data[d[84] : d[85]],
-        data[d[86] : d[87]].view(np.int32),
-        data[d[88] : d[89]].view(np.int32),
-        data[d[90] : d[91]].view(np.int32),
+def _matched(image: Any, codes: Any, hits: Any, room: Any, counting: bool, enough: int) -> Any:
+    """Ask all families and all rows: keys, runs, and how many there are of each."""
+    out = (room, np.empty((16, 2), np.int64), np.int64(0), np.int64(0))
+    for family in range(len(bytes_of(image, AT.width))):
+        visits = visits_of(image, family, codes)
+        if len(visits):
+            out = scan_family(image, family, codes, visits, out, counting, enough)
+    if len(longs_of(image, AT.row_test_first)) > 1:
+        out = find_rows(image, codes, hits[0], hits[1], out, counting, enough)
+    return out
+
+
+@entry(
+    (
+        array(types.uint8),
+        array(types.int64),
+        array(types.int32, 2),
+        array(types.int32, 2),
+        array(types.boolean, 2),
+        array(types.int64),
+        array(types.int32),
+        types.boolean,
+        types.int64,
     )
-
-
-@kernel
+)
 def match_events(
     data: Any,
     directory: Any,
@@ -90,23 +63,74 @@ def match_events(
 
     ``counting`` leaves the keys out; ``enough`` ends an event's run when it has that many.
     """
-    arrays = opened(data, directory)
-    keys, runs = np.empty(_ROOM, np.int32), np.empty((16, 2), np.int64)
-    out = (keys, runs, 0, 0)
-    codes = (low, high, wide)
-    for family in range(len(arrays.width)):
-        visits = visits_of(arrays, family, codes)
-        if len(visits):
-            out = scan_family(arrays, family, codes, visits, out, counting, enough)
-    if len(arrays.row_test_first) > 1:
-        out = find_rows(arrays, codes, hit_first, hit, out, counting, enough)
-    return out[0][: 0 if counting else out[2]], out[1][: out[3]]
+    image, codes, hits = (data, directory), (low, high, wide), (hit_first, hit)
+    room = np.empty(_ROOM, np.int32)
+    keys, runs, count, number = _matched(image, codes, hits, room, counting, enough)
+    return keys[: 0 if counting else count], runs[:number]
+
+
+@entry(
+    (
+        array(types.uint8),
+        array(types.int64),
+        array(types.int32, 2),
+        array(types.int32, 2),
+        array(types.boolean, 2),
+        array(types.int64),
+        array(types.int32),
+        array(types.int32),
+        array(types.int64),
+        types.int64,
+        array(types.int32, written=True),
+    ),
+    nogil=False,
+)
+def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would cost per call
+    data: Any,
+    directory: Any,
+    low: Any,
+    high: Any,
+    wide: Any,
+    hit_first: Any,
+    hit: Any,
+    deleted: Any,
+    since: Any,
+    epoch: int,
+    found: Any,
+) -> int:
+    """The matches of one event that were held at an epoch, written to ``found``: how many.
+
+    If there is no room for them, nothing is written: the answer is the room it takes, below 0.
+    """
+    image, codes, hits = (data, directory), (low, high, wide), (hit_first, hit)
+    keys, _, count, _ = _matched(image, codes, hits, found, False, _EVERY)
+    if len(keys) > len(found):
+        return -len(keys)
+    kept = 0
+    for number in range(count):
+        key = keys[number]
+        if key < 0:
+            if since[~key] <= epoch:
+                continue
+            key = deleted[~key]
+        found[kept] = key
+        kept += 1
+    return kept
 
 
 # Results.
 
 
-@kernel
+@entry(
+    (
+        array(types.int32),
+        array(types.int64, 2),
+        types.int64,
+        types.boolean,
+        types.int64,
+        types.int64,
+    )
+)
 def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, largest: int) -> Any:
     """All matches as (event, key) pairs, ascending by event.
 
@@ -154,52 +178,50 @@ def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, larges
     return out_events[:count], out_keys[:count]
 
 
-@brief_kernel
-def mark_deleted(keys: Any, by_key: Any, deleted: Any, found: Any) -> int:
-    """Strike out all clauses of some keys; mark those there were, and say how many clauses.
+# Deleting. What is deleted is listed with the epoch that it is gone from, and its key becomes the
+# complement of its number in that list: an answer as of an earlier epoch still finds it.
 
-    A deleted key is its complement: below 0, and still in its place in the order.
-    """
-    clauses = 0
-    for place in range(len(deleted)):
-        wanted = deleted[place]
+
+@entry(
+    (
+        array(types.int32, written=True),
+        array(types.int32),
+        array(types.int64, 2),
+        array(types.int32, written=True),
+        array(types.int64, written=True),
+        array(types.int64, written=True),
+    ),
+    nogil=False,
+)
+def mark_deleted(keys: Any, by_key: Any, wanted: Any, deleted: Any, since: Any, count: Any) -> None:
+    """Delete all clauses of some keys, each from an epoch on; ``count`` is how many are listed."""
+    for row in range(len(wanted)):
+        key = wanted[row, 0]
         low, high = 0, len(by_key)
         while low < high:
             middle = (low + high) // 2
             held = keys[by_key[middle]]
-            if (held if held >= 0 else ~held) < wanted:
+            if (held if held >= 0 else deleted[~held]) < key:
                 low = middle + 1
             else:
                 high = middle
         while low < len(by_key):
             held = keys[by_key[low]]
-            if (held if held >= 0 else ~held) != wanted:
+            if (held if held >= 0 else deleted[~held]) != key:
                 break
             if held >= 0:
-                keys[by_key[low]] = ~held
-                found[place] = True
-                clauses += 1
+                number = count[0]
+                deleted[number] = key
+                since[number] = wanted[row, 1]
+                count[0] = number + 1
+                keys[by_key[low]] = ~number
             low += 1
-    return clauses
 
 
-@kernel
-def read_blocks(arrays: Any, family: int, lo: Any, hi: Any) -> None:
-    """The codes of a family, a row per slot and a column per axis."""
-    columns = lo.shape[1]
-    width = int(arrays.width[family])
-    begin = arrays.block_first[arrays.partition_first[family]]
-    end = arrays.block_first[arrays.partition_first[family + 1]]
-    first_slot = arrays.slot_first[family]
-    for block in range(begin, end):
-        slot = arrays.block_slot[block]
-        padded = arrays.block_slot[block + 1] - slot
-        base = arrays.code_first[family] + (slot - first_slot) * columns * 2 * width
-        for column in range(2 * columns):
-            out = lo if column % 2 == 0 else hi
-            for place in range(padded):
-                byte = base + (column * padded + place) * width
-                code = 0
-                for part in range(width):
-                    code |= int(arrays.codes[byte + part]) << (8 * part)
-                out[slot - first_slot + place, column // 2] = code
+@entry((array(types.int32, written=True), array(types.int32), array(types.int64), types.int64))
+def keep_live(found: Any, deleted: Any, since: Any, epoch: int) -> None:
+    """Of keys that a segment found, turn those to -1 that were gone at an epoch."""
+    for number in range(len(found)):
+        key = found[number]
+        if key < 0:
+            found[number] = deleted[~key] if since[~key] > epoch else -1

@@ -1,8 +1,6 @@
 """The inner loops of ``pattern_index.py``, compiled by numba: free functions over arrays.
 
-The arrays are those of ``Literals``, ``Plans``, ``Texts`` and ``Found`` there. Arithmetic on 64-bit
-words only shifts, masks and multiplies 32-bit halves, so nothing overflows: without the compiler
-the same functions run as plain Python on numpy's scalars, which warn of overflow.
+The arrays are those of ``index_arrays.py``.
 """
 
 from __future__ import annotations
@@ -10,40 +8,32 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+from numba import types
 
-from predicast.matching.columnar.kernels.compiling import kernel
+from predicast.matching.columnar.kernels.compiling import array, entry, kernel
+from predicast.matching.columnar.patterns.index_arrays import (
+    FOLD,
+    HALF,
+    HIGH_FACTOR,
+    LOW_FACTOR,
+    LOW_HALF,
+    Found,
+    Literals,
+    Plans,
+    Texts,
+)
+from predicast.matching.columnar.reserved import ASK, FREE
 
-SURE: Final = -1  # an occurrence of the literal is a hit
-ASK: Final = -2  # an occurrence makes a candidate, which the caller verifies
-
-_FREE: Final = -1
 _BYTE: Final = np.uint64(8)
-_HALF: Final = np.uint64(32)
-_LOW_HALF: Final = np.uint64(0xFFFF_FFFF)
-_LOW_FACTOR: Final = np.uint64(0x9E37_79B1)  # odd 32-bit primes, as xxHash has them
-_HIGH_FACTOR: Final = np.uint64(0x85EB_CA77)
-_FOLD: Final = np.uint64(29)
 
 
 @kernel
 def _slot(key: Any, mask: Any) -> Any:
-    """Where the search for a key begins in a table of mask + 1 slots."""
-    mixed = (key & _LOW_HALF) * _LOW_FACTOR ^ (key >> _HALF) * _HIGH_FACTOR
-    mixed ^= mixed >> _FOLD
-    mixed = (mixed & _LOW_HALF) * _HIGH_FACTOR
-    return np.int64((mixed >> _FOLD) & np.uint64(mask))
-
-
-@kernel
-def fill_table(keys: Any, buckets: Any, slot_keys: Any, slot_buckets: Any) -> None:
-    """Put distinct keys into an empty table of 2**n slots, by linear probing."""
-    mask = len(slot_keys) - 1
-    for i in range(len(keys)):
-        slot = _slot(keys[i], mask)
-        while slot_buckets[slot] != _FREE:
-            slot = (slot + 1) & mask
-        slot_keys[slot] = keys[i]
-        slot_buckets[slot] = buckets[i]
+    """What ``first_slots`` says of one key."""
+    mixed = (key & LOW_HALF) * LOW_FACTOR ^ (key >> HALF) * HIGH_FACTOR
+    mixed ^= mixed >> FOLD
+    mixed = (mixed & LOW_HALF) * HIGH_FACTOR
+    return np.int64((mixed >> FOLD) & np.uint64(mask))
 
 
 @kernel
@@ -56,29 +46,11 @@ def _common(left: Any, at: int, right: Any, place: int, most: int) -> int:
 
 
 @kernel
-def find_parents(text: Any, first: Any, parent: Any) -> None:
-    """For sorted distinct literals: the longest other one that each begins with, or -1.
-
-    Whatever a literal begins with, the one before it in order begins with too, or is it: so the
-    answer is on the path of the one before.
-    """
-    for literal in range(len(parent)):
-        length = first[literal + 1] - first[literal]
-        path = literal - 1
-        while path >= 0:
-            size = first[path + 1] - first[path]
-            if size < length and _common(text, first[path], text, first[literal], size) == size:
-                break
-            path = parent[path]
-        parent[literal] = path
-
-
-@kernel
 def _bucket(slot_keys: Any, slot_buckets: Any, first: int, end: int, key: Any) -> Any:
     """The bucket of the literals that begin with the key, or -1, from slots first to end."""
     mask = end - first - 1
     slot = _slot(key, mask)
-    while slot_buckets[first + slot] != _FREE and slot_keys[first + slot] != key:
+    while slot_buckets[first + slot] != FREE and slot_keys[first + slot] != key:
         slot = (slot + 1) & mask
     return slot_buckets[first + slot]
 
@@ -160,7 +132,40 @@ def _longest(first: Any, parent: Any, literal: int, same: int) -> int:
     return literal
 
 
-@kernel
+# Tuples are taken as they are: of arrays that may be written to, but for texts.
+_TEXT: Final = array(types.uint8)
+_SHORT: Final = array(types.int32, written=True)
+_LONG: Final = array(types.int64, written=True)
+_WORD: Final = array(types.uint64, written=True)
+_FLAG: Final = array(types.boolean, written=True)
+_LITERALS: Final = Literals(
+    text=_TEXT,
+    first=_LONG,
+    parent=_SHORT,
+    bucket_first=_LONG,
+    widths=_LONG,
+    shifts=_WORD,
+    table_first=_LONG,
+    slot_keys=_WORD,
+    slot_buckets=_SHORT,
+    use_first=_LONG,
+    use_test=_SHORT,
+    use_plan=_SHORT,
+)
+_named: Any = types.NamedTuple
+_PLANS: Final = Plans(text=_TEXT, piece_first=_LONG, first=_LONG, at_start=_FLAG, at_end=_FLAG)
+
+
+@entry(
+    (
+        _named(_LITERALS, Literals),
+        _named(_PLANS, Plans),
+        _named(Texts(text=_TEXT, first=_LONG), Texts),
+        _LONG,
+        _named(Found(words=_LONG, tests=_LONG, sure=_FLAG), Found),
+        types.int64,
+    )
+)
 def find_tests(
     literals: Any, plans: Any, texts: Any, seen: Any, found: Any, first_word: int
 ) -> tuple[int, int]:
@@ -186,12 +191,12 @@ def find_tests(
             window = (window << _BYTE) | np.uint64(text[place])
         for place in range(begin, end):
             window = (window << _BYTE) | np.uint64(text[place + 7])
-            bucket = _FREE
+            bucket = FREE
             for i in range(len(widths)):  # the widest first: what it finds has the others' paths
-                if widths[i] <= end - place and bucket == _FREE:
+                if widths[i] <= end - place and bucket == FREE:
                     key = window >> shifts[i]
                     bucket = _bucket(keys, buckets, table_first[i], table_first[i + 1], key)
-            if bucket == _FREE:
+            if bucket == FREE:
                 continue
             low, high = bucket_first[bucket], bucket_first[bucket + 1]
             literal = _last_not_after(pool, first, low, high, text, place, end)

@@ -2,46 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
+from numba import types
 
 from predicast.matching.columnar.kernels.buffers import with_room, with_run
-from predicast.matching.columnar.kernels.compiling import brief_kernel
-
-LACKING: Final = 0
-NUMBER: Final = 1
-OTHER: Final = 2  # a value that is no number
+from predicast.matching.columnar.kernels.compiling import array, entry
+from predicast.matching.columnar.reserved import LACKING, VALUE
 
 
-@brief_kernel
-def match_bounds(
+@entry(
+    (
+        array(types.int32),
+        array(types.int64),
+        array(types.int64),
+        array(types.int32),
+        array(types.float64),
+        array(types.float64),
+        types.int64,
+        array(types.float64, 2),
+        array(types.uint8, 2),
+        types.boolean,
+        types.int64,
+    ),
+    nogil=False,
+)
+def match_bounds(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would cost per call
     keys: Any,
-    first: Any,
-    attribute: Any,
+    gone: Any,
+    ends: Any,
+    column: Any,
     lo: Any,
     hi: Any,
+    clauses: int,
     values: Any,
     states: Any,
     absent_passes: bool,
+    epoch: int,
 ) -> Any:
-    """The matches of events (rows of ``values``) as keys and runs of (event, end)."""
+    """The matches of events (rows of ``values``) as keys and runs of (event, end).
+
+    The tests of a clause end where the next one's begin; what is gone at the epoch is left out.
+    """
     found, runs = np.empty(64, np.int32), np.empty((16, 2), np.int64)
     count, number = 0, 0
     for event in range(values.shape[0]):
         before = count
-        found = with_room(found, count, len(keys))
-        for clause in range(len(keys)):
-            held = keys[clause] >= 0
-            test = first[clause]
-            while held and test < first[clause + 1]:
-                state = states[event, attribute[test]]
-                if state == NUMBER:
-                    value = values[event, attribute[test]]
+        found = with_room(found, count, clauses)
+        test = 0
+        for clause in range(clauses):
+            held, end = gone[clause] > epoch, ends[clause]
+            while held and test < end:
+                state = states[event, column[test]]
+                if state == VALUE:
+                    value = values[event, column[test]]
                     held = lo[test] <= value <= hi[test]
                 else:
                     held = state == LACKING and absent_passes
                 test += 1
+            test = end
             if held:
                 found[count] = keys[clause]
                 count += 1

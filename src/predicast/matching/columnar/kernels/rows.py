@@ -1,19 +1,15 @@
-"""Rows: which ones an event reaches, and whether their tests hold. Laid out in ``rows.py``.
-
-Arrays are taken out of their tuple before the loops: inside, the compiler would count each use.
-"""
+"""Rows: which ones an event reaches, and whether their tests hold. Laid out in ``rows.py``."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from predicast.matching.columnar.compile.axes import UNREACHABLE
 from predicast.matching.columnar.kernels.buffers import position, with_room, with_run
 from predicast.matching.columnar.kernels.compiling import kernel
-
-_UNREACHABLE: Final = int(UNREACHABLE)
+from predicast.matching.columnar.kernels.images import AT, bytes_of, ints_of, longs_of
+from predicast.matching.columnar.reserved import UNREACHABLE
 
 
 @kernel
@@ -64,7 +60,7 @@ def _reach(access: Any, low: Any, high: Any, event: int, rows: Any) -> int:
     number = 0
     for axis in range(low.shape[1]):
         below, above = low[event, axis], high[event, axis]
-        if above == _UNREACHABLE:
+        if above == UNREACHABLE:
             continue
         place, end = point_first[axis], point_first[axis + 1]
         if end > place:
@@ -101,26 +97,27 @@ def _reach_by_patterns(
 
 @kernel
 def find_rows(
-    arrays: Any, codes: Any, hit_first: Any, hit: Any, out: Any, counting: bool, enough: int
+    image: Any, codes: Any, hit_first: Any, hit: Any, out: Any, counting: bool, enough: int
 ) -> Any:
     """Test every row that an event reaches."""
     keys, runs, count, number = out
     low, high, _ = codes
+    point_row = ints_of(image, AT.point_row)
+    from_row, up_to_row = ints_of(image, AT.from_row), ints_of(image, AT.up_to_row)
+    point_lo, point_hi = ints_of(image, AT.point_lo), ints_of(image, AT.point_hi)
     access = (
-        (arrays.point_first, arrays.point_lo, arrays.point_hi, arrays.point_row),
-        (arrays.from_first, arrays.from_lo, arrays.from_row),
-        (arrays.up_to_first, arrays.up_to_hi, arrays.up_to_row),
+        (longs_of(image, AT.point_first), point_lo, point_hi, point_row),
+        (longs_of(image, AT.from_first), ints_of(image, AT.from_lo), from_row),
+        (longs_of(image, AT.up_to_first), ints_of(image, AT.up_to_hi), up_to_row),
     )
-    test_first, test_axis = arrays.row_test_first, arrays.test_axis
-    span_first, span_lo, span_hi = arrays.test_span_first, arrays.span_lo, arrays.span_hi
-    other_first, row_other, inverted = (
-        arrays.row_other_first,
-        arrays.row_other,
-        arrays.other_inverted,
-    )
-    pattern_first, pattern_row, anyway = arrays.pattern_first, arrays.pattern_row, arrays.anyway
-    held, first_row = arrays.keys, arrays.block_slot[-1]
-    most = len(arrays.point_row) + len(arrays.from_row) + len(arrays.up_to_row)
+    test_first, test_axis = longs_of(image, AT.row_test_first), ints_of(image, AT.test_axis)
+    span_first = longs_of(image, AT.test_span_first)
+    span_lo, span_hi = ints_of(image, AT.span_lo), ints_of(image, AT.span_hi)
+    other_first, row_other = longs_of(image, AT.row_other_first), ints_of(image, AT.row_other)
+    inverted, anyway = bytes_of(image, AT.other_inverted), ints_of(image, AT.anyway)
+    pattern_first, pattern_row = longs_of(image, AT.pattern_first), ints_of(image, AT.pattern_row)
+    held, first_row = ints_of(image, AT.keys), longs_of(image, AT.block_slot)[-1]
+    most = len(point_row) + len(from_row) + len(up_to_row)
     rows = np.empty(most + len(pattern_row) + len(anyway), np.int32)
     for event in range(low.shape[0]):
         first_hit, end_hit = hit_first[event], hit_first[event + 1]

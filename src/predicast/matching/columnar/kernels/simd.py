@@ -3,8 +3,7 @@
 ``span_mask`` loads 64 lower and 64 upper codes, compares them with what an event says and returns
 the outcome as the bits of one integer. Written out as LLVM vectors it becomes a handful of
 instructions on any processor; LLVM's own vectoriser makes bytes of the outcomes, from which the
-few that hold are then hard to pick. Each function has a twin in plain Python, which runs when
-numba is switched off.
+few that hold are then hard to pick.
 """
 
 from __future__ import annotations
@@ -18,9 +17,8 @@ from numba import types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic as _intrinsic
 
-from predicast.matching.columnar.kernels.compiling import IS_COMPILED, features, kernel
-
-LANES: Final = 64
+from predicast.matching.columnar.kernels.compiling import features, kernel
+from predicast.matching.columnar.reserved import LANES
 
 # What it makes is called without the context, which its type does not know.
 intrinsic: Callable[[Callable[..., Any]], Any] = _intrinsic
@@ -35,7 +33,7 @@ def _splat(builder: Any, scalar: Any, lane: Any) -> Any:
     return builder.shuffle_vector(first, undefined, everywhere)
 
 
-def _compiled_span_mask(bits: int) -> Any:
+def _span_mask(bits: int) -> Any:
     lane = ir.IntType(bits)
     vector = ir.VectorType(lane, LANES)
 
@@ -64,21 +62,6 @@ def _compiled_span_mask(bits: int) -> Any:
     return span_mask
 
 
-def _plain_span_mask(bits: int) -> Any:
-    code, size = f"u{bits // 8}", LANES * bits // 8
-
-    def span_mask(codes: Any, lo: int, hi: int, low: int, high: int) -> np.uint64:
-        held = (codes[lo : lo + size].view(code) <= low) & (
-            codes[hi : hi + size].view(code) >= high
-        )
-        mask: np.uint64 = np.packbits(held, bitorder="little").view(np.uint64)[0]
-        return mask
-
-    return span_mask
-
-
-_span_mask: Callable[[int], Any] = _compiled_span_mask if IS_COMPILED else _plain_span_mask
-
 # Codes are bytes; the offsets of the 64 lower and upper codes come first, the event's codes next.
 span_mask_8 = _span_mask(8)
 span_mask_16 = _span_mask(16)
@@ -86,7 +69,7 @@ span_mask_32 = _span_mask(32)
 
 
 @intrinsic
-def _compiled_lowest(context: Any, mask: Any) -> Any:
+def _lowest_bit(context: Any, mask: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
@@ -94,24 +77,13 @@ def _compiled_lowest(context: Any, mask: Any) -> Any:
 
 
 @intrinsic
-def _compiled_count(context: Any, mask: Any) -> Any:
+def count_bits(context: Any, mask: Any) -> Any:
+    """How many bits are set."""
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.int64(types.uint64), generate
-
-
-def _plain_lowest(mask: np.uint64) -> int:
-    bits = int(mask)
-    return (bits & -bits).bit_length() - 1 if bits else LANES
-
-
-def _plain_count(mask: np.uint64) -> int:
-    return int(mask).bit_count()
-
-
-lowest_bit = _compiled_lowest if IS_COMPILED else _plain_lowest  # 64 if no bit is set
-count_bits = _compiled_count if IS_COMPILED else _plain_count
 
 
 # Writing the keys whose bit is set, side by side.
@@ -170,29 +142,16 @@ def _put_by_fours(held: Any, slot: int, mask: Any, keys: Any, count: int) -> int
     Always four in a row, though fewer may be left: a loop that ends after the last bit ends where
     no processor expects it, which costs more than three keys that the next ones are written over.
     """
-    end = count + count_bits(mask)
+    end: int = count + count_bits(mask)
     while count < end:
         for place in range(count, count + 4):
-            keys[place] = held[slot + lowest_bit(mask) % LANES]
+            keys[place] = held[slot + _lowest_bit(mask) % LANES]
             mask &= mask - np.uint64(1)
         count += 4
     return end
 
 
-def _put_plainly(held: Any, slot: int, mask: Any, keys: Any, count: int) -> int:
-    """The same in plain Python."""
-    for place in range(LANES):
-        if int(mask) >> place & 1:
-            keys[count] = held[slot + place]
-            count += 1
-    return count
-
-
-def _put_keys() -> Any:
-    if not IS_COMPILED:
-        return _put_plainly
-    # By what the processor has and not by a trial: compiled kernels are kept for processors alike.
-    return kernel(_put_vectors if "+avx512f" in features() else _put_by_fours)
-
-
-put_keys = _put_keys()  # may write up to 64 keys, of whatever value, behind those that it counts
+# By what the processor has and not by a trial: compiled kernels are kept for processors alike.
+_put_keys: Final = _put_vectors if "+avx512f" in features() else _put_by_fours
+# It may write up to 64 keys, of whatever value, behind those that it counts.
+put_keys = kernel(_put_keys)

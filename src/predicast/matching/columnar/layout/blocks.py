@@ -44,9 +44,9 @@ import numpy as np
 from predicast.arrays import Array, offsets, offsets_of
 from predicast.matching.columnar.compile.axes import Axis
 from predicast.matching.columnar.compile.coded_tests import CodedTests
-from predicast.matching.columnar.kernels import building
-from predicast.matching.columnar.kernels.simd import LANES
+from predicast.matching.columnar.layout.building import block_slots, fill_blocks, split_blocks
 from predicast.matching.columnar.layout.image import DTYPES
+from predicast.matching.columnar.reserved import LANES
 
 _LOOKUP_ROOM: Final = 1 << 10  # places of a table by codes that are always worth it
 _MOST_MIXED: Final = 2.0**62  # what the mixed codes of all access axes must stay below
@@ -122,17 +122,17 @@ class _Families:
         k, axes = members.access, len(members.axes) - members.access
         columns = np.empty((2 * axes, len(order)), np.int32)
         columns[0::2], columns[1::2] = members.lo[:, k:].T, members.hi[:, k:].T
-        ends, blocks = building.split_blocks(columns, starts, layout.block, order)
+        ends, blocks = split_blocks(columns, starts, layout.block, order)
         sizes = np.diff(ends, prepend=0)
-        slot = building.block_slots(sizes)
+        slot = block_slots(sizes)
         largest = max((self._table.axes[a].largest_code() for a in members.axes[k:]), default=0)
         code = _narrowest(largest)
         codes = np.zeros(int(slot[-1]) * 2 * axes, code)
         zones = np.zeros(len(sizes) * axes * 4, np.uint32)
-        building.fill_blocks(columns, order, ends, slot, codes, zones)
+        fill_blocks(columns, order, ends, slot, codes, zones)
         keys = np.full(int(slot[-1]), -1, np.int32)
-        place = np.arange(len(order)) + np.repeat(slot[:-1] - (ends - sizes), sizes)
-        keys[place] = self._table.keys[members.clauses[order]]
+        slots = np.arange(len(order)) + np.repeat(slot[:-1] - (ends - sizes), sizes)
+        keys[slots] = self._table.keys[members.clauses[order]]
         self._blocks.append(blocks)
         self._slots.append(np.diff(slot))
         self._width.append(codes.itemsize)
@@ -171,8 +171,8 @@ class _Families:
 def _mixed(codes: Array, radix: Array) -> Array:
     """One integer for the codes on all access axes."""
     mixed = np.zeros(len(codes), np.int64)
-    for place, base in enumerate(radix):
-        mixed = mixed * base + codes[:, place]
+    for column, base in enumerate(radix):
+        mixed = mixed * base + codes[:, column]
     return mixed
 
 
@@ -270,9 +270,9 @@ def _access(lo: Array, is_point: Array, layout: Layout) -> list[int]:
 def _rows_reached(members: Members, axes: Sequence[Axis]) -> float:
     """How many of the clauses an event would test if they were rows, each by its best test."""
     best = float(len(members.clauses))
-    for place, axis in enumerate(members.axes.tolist()):
-        lo, hi = members.lo[:, place], members.hi[:, place]
-        if members.is_point[place]:
+    for column, axis in enumerate(members.axes.tolist()):
+        lo, hi = members.lo[:, column], members.hi[:, column]
+        if members.is_point[column]:
             best = min(best, _met(_counts(lo)))
         lower, upper = axes[axis].lower_cuts() + 1, axes[axis].upper_cuts() + 1
         best = min(best, float(np.minimum((lower - lo) / lower, (hi + 1) / upper).sum()))

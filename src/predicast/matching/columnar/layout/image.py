@@ -98,7 +98,7 @@ class Image(NamedTuple):
     directory: npt.NDArray[np.int64]
 
     def arrays(self) -> SegmentArrays:
-        """The arrays inside; kernels open them by themselves (``kernels.matching.opened``)."""
+        """The arrays inside; kernels take them out by themselves (``kernels/images.py``)."""
         ends = self.directory.reshape(-1, 2)
         views = [self.data[b:e].view(t) for (b, e), t in zip(ends, DTYPES, strict=True)]
         return SegmentArrays(*views)

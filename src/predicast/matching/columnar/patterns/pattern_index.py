@@ -45,11 +45,20 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from predicast.arrays import Array
-from predicast.matching.columnar.kernels import patterns
-from predicast.matching.columnar.kernels.patterns import ASK, SURE
+from predicast.arrays import Array, offsets
+from predicast.matching.columnar import loops
+from predicast.matching.columnar.patterns.index_arrays import (
+    LONGEST,
+    Found,
+    Literals,
+    Plans,
+    Texts,
+    fill_table,
+    find_parents,
+)
 from predicast.matching.columnar.patterns.regex_sets import RegexSets
 from predicast.matching.columnar.patterns.required_literals import required_literals
+from predicast.matching.columnar.reserved import ASK, SURE
 from predicast.model.constraint import Constraint
 from predicast.model.operators import Operator
 from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
@@ -57,56 +66,13 @@ from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
 Pairs = tuple[Array, Array]  # words and tests
 Choice = tuple[bytes, ...]
 
-LONGEST: Final = 64
 _WIDTHS: Final = (8, 4, 2, 1)
 _BATCH_CHARACTERS: Final = 1 << 20  # of words encoded at a time
 _LEAST_ROOM: Final = 1 << 14  # for hits found at a time
 
 
-class Literals(NamedTuple):
-    """The distinct literals, by class and then in order; see the module's drawing."""
-
-    text: Array
-    first: Array
-    parent: Array
-    bucket_first: Array
-    widths: Array
-    shifts: Array  # of a window of 8 bytes, to leave those of the width
-    table_first: Array
-    slot_keys: Array
-    slot_buckets: Array
-    use_first: Array
-    use_test: Array
-    use_plan: Array  # a plan to verify by, or SURE or ASK
-
-
-class Plans(NamedTuple):
-    """Pieces that must occur in order, the first and last perhaps bound to the ends."""
-
-    text: Array
-    piece_first: Array
-    first: Array
-    at_start: Array
-    at_end: Array
-
-
-class Texts(NamedTuple):
-    """Words as bytes, one after the other, and zeros for windows that reach beyond the last."""
-
-    text: Array
-    first: Array
-
-
-class Found(NamedTuple):
-    """Room for what a kernel finds."""
-
-    words: Array
-    tests: Array
-    sure: Array
-
-
-class Shape(NamedTuple):
-    """What a pattern is to the index; if exact, no pieces at all hold of anything.
+class Need(NamedTuple):
+    """What a word needs for a pattern to hold; if exact, no pieces at all hold of anything.
 
     A word for which it holds has, of each choice, at least one of the literals.
     """
@@ -141,7 +107,7 @@ class PatternIndex:
         self._patterns = len(patterns)
         self._tests = len(tests)
         self._of_test = np.argsort(of_pattern, kind="stable").astype(np.int32)
-        self._of_test_first = _ends(np.bincount(of_pattern, minlength=len(tests)))
+        self._of_test_first = offsets(np.bincount(of_pattern, minlength=len(tests)))
         self._always: list[int] = []
         self._unfiltered: list[int] = []
         self._asked: dict[int, Callable[[str], bool]] = {}
@@ -152,23 +118,23 @@ class PatternIndex:
 
     def _compile(self, tests: Sequence[Constraint]) -> None:
         uses: list[Use] = []
-        plans: list[Shape] = []
-        shapes = [_shape(test) for test in tests]
-        preference = _preference(shapes)
-        for number, shape in enumerate(shapes):
-            if shape.exact and not shape.pieces:
+        plans: list[Need] = []
+        needs = [_need(test) for test in tests]
+        preference = _preference(needs)
+        for number, need in enumerate(needs):
+            if need.exact and not need.pieces:
                 self._always.append(number)
                 continue
-            plan = _plan_of(shape, len(plans))
+            plan = _plan_of(need, len(plans))
             if plan >= 0:
-                plans.append(shape)
+                plans.append(need)
             elif plan == ASK:
                 self._asked[number] = tests[number].holds
-            if not shape.choices:
+            if not need.choices:
                 self._unfiltered.append(number)
                 continue
-            several = len(shape.choices) > 1
-            choice = min(shape.choices, key=preference) if several else shape.choices[0]
+            several = len(need.choices) > 1
+            choice = min(need.choices, key=preference) if several else need.choices[0]
             uses += [Use(literal, number, plan) for literal in choice]
         self._literals = _literals(uses)
         self._plans = _plans(plans)
@@ -184,7 +150,7 @@ class PatternIndex:
             held_by, patterns = np.divmod(np.sort(np.concatenate(keys)), max(self._patterns, 1))
             per_word.append(np.bincount(held_by, minlength=len(batch)))
             numbers.append(patterns.astype(np.int32))
-        return _ends(np.concatenate(per_word)), np.concatenate(numbers)
+        return offsets(np.concatenate(per_word)), np.concatenate(numbers)
 
     def _batch_hits(self, words: Sequence[str]) -> Iterator[Pairs]:
         everywhere = np.arange(len(words))
@@ -204,7 +170,7 @@ class PatternIndex:
         found = Found(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.bool_))
         word = 0
         while word < len(words):
-            count, word = patterns.find_tests(literals, self._plans, texts, seen, found, word)
+            count, word = loops.now.find_tests(literals, self._plans, texts, seen, found, word)
             some_words, tests, sure = (array[:count] for array in found)
             yield some_words[sure], tests[sure]
             if not sure.all():
@@ -223,7 +189,7 @@ class PatternIndex:
             return np.asarray(words * self._patterns + tests)
         begin = self._of_test_first[tests]
         size = self._of_test_first[tests + 1] - begin
-        ends = _ends(size)
+        ends = offsets(size)
         place = np.arange(ends[-1]) + np.repeat(begin - ends[:-1], size)
         return np.asarray(np.repeat(words, size) * self._patterns + self._of_test[place])
 
@@ -234,34 +200,34 @@ class PatternIndex:
         return sum(array.nbytes for array in arrays) + asked + self._sets.nbytes()
 
 
-def _shape(constraint: Constraint) -> Shape:
+def _need(constraint: Constraint) -> Need:
     if constraint.operator is Operator.LIKE:
         assert isinstance(constraint.operand, LikePattern)
-        return _like_shape(list(constraint.operand.parts()))
+        return _like_need(list(constraint.operand.parts()))
     if constraint.operator is Operator.MATCHES:
         choices = [
             tuple(literal.encode() for literal in choice)
             for choice in required_literals(str(constraint.operand))
         ]
-        return Shape(_cut(choices), (), at_start=False, at_end=False, exact=False)
+        return Need(_cut(choices), (), at_start=False, at_end=False, exact=False)
     needle = str(constraint.operand).encode()
     if constraint.operator is Operator.CONTAINS and 0 < len(needle) <= LONGEST:
         # The same as below without the detours: there may be hundreds of thousands.
-        return Shape([(needle,)], (needle,), False, False, True)
+        return Need([(needle,)], (needle,), False, False, True)
     pieces = (needle,) if needle else ()
     at_start = constraint.operator is Operator.PREFIX
     at_end = constraint.operator is Operator.SUFFIX
     assert at_start or at_end or constraint.operator is Operator.CONTAINS, constraint
-    return Shape(_cut([pieces] if needle else []), pieces, at_start, at_end, exact=True)
+    return Need(_cut([pieces] if needle else []), pieces, at_start, at_end, exact=True)
 
 
-def _like_shape(parts: Sequence[str | object]) -> Shape:
+def _like_need(parts: Sequence[str | object]) -> Need:
     pieces = tuple(part.encode() for part in parts if isinstance(part, str))
     # "" is LIKE nothing but itself: it has no piece to say so, and is asked.
     exact = bool(parts) and ANY_ONE not in parts
     at_start = exact and parts[0] is not ANY_RUN
     at_end = exact and parts[-1] is not ANY_RUN
-    return Shape(_cut([(piece,) for piece in pieces]), pieces, at_start, at_end, exact)
+    return Need(_cut([(piece,) for piece in pieces]), pieces, at_start, at_end, exact)
 
 
 def _cut(choices: list[Choice]) -> list[Choice]:
@@ -278,18 +244,18 @@ def _cut(choices: list[Choice]) -> list[Choice]:
     return cut
 
 
-def _plan_of(shape: Shape, next_plan: int) -> int:
+def _plan_of(need: Need, next_plan: int) -> int:
     """How a test is decided when its literal occurs."""
-    if not shape.exact or max(map(len, shape.pieces)) > LONGEST:
+    if not need.exact or max(map(len, need.pieces)) > LONGEST:
         return ASK
-    if len(shape.pieces) == 1 and not shape.at_start and not shape.at_end:
+    if len(need.pieces) == 1 and not need.at_start and not need.at_end:
         return SURE
     return next_plan
 
 
-def _preference(shapes: Sequence[Shape]) -> Callable[[Choice], tuple[bool, int, int]]:
+def _preference(needs: Sequence[Need]) -> Callable[[Choice], tuple[bool, int, int]]:
     """How choices rank, the best lowest: one that few patterns have, then a long one."""
-    of_several = (shape.choices for shape in shapes if len(shape.choices) > 1)
+    of_several = (need.choices for need in needs if len(need.choices) > 1)
     common = Counter(literal for choices in of_several for choice in choices for literal in choice)
 
     def rank(choice: Choice) -> tuple[bool, int, int]:
@@ -304,9 +270,7 @@ def _literals(uses: Sequence[Use]) -> Literals:
     """The index of the literals of all uses."""
     distinct = sorted({use.literal for use in uses})
     width_of = np.searchsorted(-np.array(_WIDTHS), [-len(literal) for literal in distinct])
-    parents = np.empty(len(distinct), np.int64)
-    text, first = _joined(distinct)
-    patterns.find_parents(text, first, parents)
+    parents = find_parents(distinct)
     order = np.argsort(width_of, kind="stable")
     place = np.empty(len(distinct) + 1, np.int64)
     place[order] = np.arange(len(distinct))
@@ -333,13 +297,13 @@ def _tables(keys: Array, width_of: Array) -> tuple[Array, Array, Array, Array, A
     sizes = [
         1 << int(2 * np.count_nonzero(width_of == width) - 1).bit_length() for width in present
     ]
-    table_first = _ends(np.array(sizes, np.int64))
+    table_first = offsets(np.array(sizes, np.int64))
     slot_keys = np.zeros(table_first[-1], np.uint64)
     slot_buckets = np.full(table_first[-1], -1, np.int32)
     for table, width in enumerate(present):
         part = slice(table_first[table], table_first[table + 1])
         buckets = np.flatnonzero(width_of == width)
-        patterns.fill_table(keys[buckets], buckets, slot_keys[part], slot_buckets[part])
+        fill_table(keys[buckets], buckets, slot_keys[part], slot_buckets[part])
     widths = np.array(_WIDTHS)[present]
     return widths, _shifts(widths), table_first, slot_keys, slot_buckets
 
@@ -349,17 +313,17 @@ def _uses_by_literal(uses: Sequence[Use], place: dict[bytes, int]) -> tuple[Arra
     order = np.argsort(of_use, kind="stable")
     tests = np.array([use.test for use in uses], np.int32)[order]
     plans = np.array([use.plan for use in uses], np.int32)[order]
-    return _ends(np.bincount(of_use, minlength=len(place))), tests, plans
+    return offsets(np.bincount(of_use, minlength=len(place))), tests, plans
 
 
-def _plans(shapes: Sequence[Shape]) -> Plans:
-    text, piece_first = _joined([piece for shape in shapes for piece in shape.pieces])
+def _plans(needs: Sequence[Need]) -> Plans:
+    text, piece_first = _joined([piece for need in needs for piece in need.pieces])
     return Plans(
         text,
         piece_first,
-        _ends(np.array([len(shape.pieces) for shape in shapes], np.int64)),
-        np.array([shape.at_start for shape in shapes], np.bool_),
-        np.array([shape.at_end for shape in shapes], np.bool_),
+        offsets(np.array([len(need.pieces) for need in needs], np.int64)),
+        np.array([need.at_start for need in needs], np.bool_),
+        np.array([need.at_end for need in needs], np.bool_),
     )
 
 
@@ -370,7 +334,7 @@ def _texts(words: Sequence[bytes]) -> Texts:
 def _joined(pieces: Sequence[bytes]) -> tuple[Array, Array]:
     """Byte strings one after the other and where each begins, with a window's room behind."""
     text = np.frombuffer(b"".join(pieces) + bytes(8), np.uint8)
-    return text, _ends(np.fromiter(map(len, pieces), np.int64, len(pieces)))
+    return text, offsets(np.fromiter(map(len, pieces), np.int64, len(pieces)))
 
 
 def _windows(text: Array, first: Array) -> Array:
@@ -385,14 +349,9 @@ def _shifts(widths: Iterable[int]) -> Array:
     return np.array([64 - 8 * int(width) for width in widths], np.uint64)
 
 
-def _ends(sizes: Array) -> Array:
-    """Offsets of groups of these sizes, with the end of the last."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-
-
 def _batches(words: Sequence[str]) -> Iterator[Sequence[str]]:
     """Runs of words with a bounded sum of lengths, or of one long word."""
-    lengths = _ends(np.fromiter(map(len, words), np.int64, len(words)))
+    lengths = offsets(np.fromiter(map(len, words), np.int64, len(words)))
     begin = 0
     while begin < len(words):
         end = int(np.searchsorted(lengths, lengths[begin] + _BATCH_CHARACTERS, "right")) - 1

@@ -1,0 +1,271 @@
+"""Shapes: expressions whose literals are still to come.
+
+Subscriptions are many and their shapes are few: ``price < 10 AND symbol = 'IBM'`` differs from a
+million others only in its literals. So the parser makes *templates*, constraints without their
+literals, and a ``Shape`` holds them normalised; filling in literals gives a subscription. A
+parameter is a literal without a text: its value comes from the caller, and only
+``predicast.language.parameters`` makes templates that have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from math import isfinite
+from operator import itemgetter
+from typing import Any, Final, Protocol, TypeAlias
+
+from predicast.bounded_cache import BoundedCache
+from predicast.errors import InvalidValueError
+from predicast.language.where import literals
+from predicast.model import Clause, Constraint, Kind, LikePattern, Operator, Subscription, Value
+from predicast.model.constraint import (
+    canonical_like,
+    canonical_value,
+    check_regex,
+    sorted_set,
+    trusted_constraint,
+)
+from predicast.model.operators import LIKE, RANGE, REGEX, SET
+from predicast.model.outline import Outline, Stated, outlined
+from predicast.model.values import INT_MAX, INT_MIN, canonical_number
+
+Convert: TypeAlias = Callable[[str], Value]
+
+_SURE_DIGITS: Final = 19  # any number of fewer digits fits into 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A literal of the text: where it stands, and what makes a value of that piece of text."""
+
+    start: int
+    end: int
+    convert: Convert
+    kind: Kind | None  # a parameter's is its value's
+    parameter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintTemplate:
+    """A constraint on one attribute whose operand is made of literals."""
+
+    attribute: str
+    operator: Operator
+    literals: tuple[Literal, ...]
+    start: int
+    # Where the text computes: literals there are part of the attribute's name, or of a constant.
+    fixed: tuple[tuple[int, int], ...] = ()
+
+    def negated(self) -> ConstraintTemplate:
+        return replace(self, operator=self.operator.negation)
+
+    def fill(self, value_of: Callable[[Literal], Value]) -> Constraint:
+        """The constraint with every check made, for a text seen for the first time."""
+        values = [value_of(literal) for literal in self.literals]
+        operand: Any = values[0] if len(values) == 1 else tuple(values)
+        if self.operator in SET:
+            operand = tuple(values)
+        elif self.operator in LIKE:
+            operand = LikePattern(*values)  # type: ignore[arg-type]
+        elif not values:
+            operand = None
+        return Constraint(self.attribute, self.operator, operand)
+
+
+def as_number(text: str) -> int | float:
+    """A number literal, in range and canonical."""
+    if len(text) < _SURE_DIGITS and text.isdigit():
+        return int(text)
+    return _canonical(literals.number(text))
+
+
+def as_negative(text: str) -> int | float:
+    """A number literal behind a minus sign, in range and canonical."""
+    return _canonical(-literals.number(text))
+
+
+def _canonical(value: int | float) -> int | float:
+    """The number as constraints spell it; only with its sign is it known which spelling that is."""
+    if type(value) is int:
+        if INT_MIN <= value <= INT_MAX:
+            return value
+        raise InvalidValueError(f"{value} is beyond 64 bits; write {value:.6e} for a float")
+    if not isfinite(value):
+        raise InvalidValueError("the number is beyond the range of 64-bit floats")
+    return canonical_number(value)
+
+
+def as_string(text: str) -> str:
+    """A string literal that is valid Unicode."""
+    if text.isascii() and "\\" not in text:
+        return literals.string(text)
+    value = canonical_value("literal", Operator.EQ, literals.string(text))
+    assert isinstance(value, str)
+    return value
+
+
+def as_timestamp(text: str) -> datetime:
+    """The string literal behind TIMESTAMP."""
+    return literals.timestamp(literals.string(text))
+
+
+def as_day(text: str) -> datetime:
+    """The string literal behind DATE."""
+    return literals.day(literals.string(text))
+
+
+class Costly(Protocol):
+    """What caches can account for: ``cost`` is roughly the bytes that it holds."""
+
+    @property
+    def cost(self) -> int: ...
+
+
+# Outlines by what they are filled from, a shape or a text with parameters, and by the types of the
+# operands. An entry keeps both alive.
+OUTLINES: Final = BoundedCache[tuple[Costly, tuple[type, ...]], Outline](
+    32 << 20, lambda key, outline: key[0].cost + outline.cost + 8 * len(key[1])
+)
+
+
+def estimate(text: str, clauses: list[list[ConstraintTemplate]]) -> int:
+    """Roughly the bytes of what is made of a text: per test, per literal, per test of a clause."""
+    leaves = {id(leaf): len(leaf.literals) for clause in clauses for leaf in clause}
+    repeated = sum(map(len, clauses))
+    return 2_000 + len(text) + 1_500 * len(leaves) + 150 * sum(leaves.values()) + 32 * repeated
+
+
+class Shape:
+    """A normalised template that fills fast, since all but the literals was checked before."""
+
+    __slots__ = (
+        *("_clauses", "_constants", "_converters", "_may_repeat", "_operands"),
+        "cost",
+    )
+
+    cost: int  # for caches: roughly the bytes that it and its text hold
+
+    def __init__(
+        self, clauses: list[list[ConstraintTemplate]], text: str, slots: Sequence[int]
+    ) -> None:
+        index = {start: position for position, start in enumerate(slots)}
+        converters: list[Convert] = [str] * len(slots)
+        constants: list[Value] = []
+        # Distributing AND over OR repeats a test in many clauses; they share what fills it.
+        leaves = {id(leaf): leaf for clause in clauses for leaf in clause}
+        for template in leaves.values():
+            for literal in template.literals:
+                if literal.start in index:
+                    converters[index[literal.start]] = literal.convert
+                else:
+                    index[literal.start] = len(slots) + len(constants)
+                    constants.append(literal.convert(text[literal.start : literal.end]))
+        self._converters = converters
+        self._constants = constants
+        fillers = {key: _filler(leaf, index) for key, leaf in leaves.items()}
+        self._clauses = [[fillers[id(leaf)] for leaf in clause] for clause in clauses]
+        self._may_repeat = _may_repeat(clauses)
+        places = {key: _places(leaf, index) for key, leaf in leaves.items()}
+        self._operands = _together(
+            [place for clause in clauses for leaf in clause for place in places[id(leaf)]]
+        )
+        self.cost = estimate(text, clauses)
+
+    def fill(self, texts: Sequence[str]) -> Subscription:
+        """The subscription with these literals, given as text in order of appearance."""
+        return self._filled(self._values(texts))
+
+    def outlined(self, texts: Sequence[str]) -> Stated:
+        """The outline and the operands of that subscription, without making it."""
+        values = self._values(texts)
+        if self._may_repeat:
+            return outlined(self._filled(values))
+        operands = self._operands(values)
+        # A shape's outline depends on which of its numbers are integers and which are floats.
+        key = self, tuple(map(type, operands))
+        try:
+            outline = OUTLINES[key]
+        except KeyError:
+            outline = OUTLINES.put(key, outlined(self._filled(values)).outline)
+        return Stated(outline, operands)
+
+    def _values(self, texts: Sequence[str]) -> list[Value]:
+        values = [convert(text) for convert, text in zip(self._converters, texts, strict=True)]
+        values += self._constants
+        return values
+
+    def _filled(self, values: list[Value]) -> Subscription:
+        clauses = [[fill(values) for fill in clause] for clause in self._clauses]
+        if self._may_repeat:
+            return Subscription.of(clauses)
+        return Subscription(tuple([Clause(tuple(clause)) for clause in clauses]))
+
+
+_Place: TypeAlias = int | Callable[[list[Value]], Any]
+
+
+def _places(template: ConstraintTemplate, index: dict[int, int]) -> list[_Place]:
+    """How the values of a text's literals become operands of a constraint: by position, or made."""
+    operator = template.operator
+    positions = [index[literal.start] for literal in template.literals]
+    if operator in SET:
+        return [lambda values: sorted_set([values[p] for p in positions])]
+    if operator in LIKE | REGEX:
+        fill = _filler(template, index)
+        return [lambda values: fill(values).operand]
+    return [*positions]
+
+
+def _together(places: list[_Place]) -> Callable[[list[Value]], tuple[Any, ...]]:
+    """One function for all the operands of a subscription."""
+    if len(places) > 1 and all(isinstance(place, int) for place in places):
+        return itemgetter(*places)
+    get = [itemgetter(place) if isinstance(place, int) else place for place in places]
+    return lambda values: tuple([each(values) for each in get])
+
+
+def _may_repeat(clauses: list[list[ConstraintTemplate]]) -> bool:
+    """Whether some literals could make two constraints of a clause, or two clauses, equal."""
+    tests = [[(leaf.attribute, leaf.operator.value) for leaf in clause] for clause in clauses]
+    if any(len(set(clause)) < len(clause) for clause in tests):
+        return True
+    return len({tuple(sorted(clause)) for clause in tests}) < len(tests)
+
+
+Filler: TypeAlias = Callable[[list[Value]], Constraint]
+
+
+def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
+    """A function from the values of a text's literals to the constraint; checks what is left."""
+    attribute, operator = template.attribute, template.operator
+    positions = [index[literal.start] for literal in template.literals]
+    if operator in SET:
+        of_kind = template.literals[0].kind
+        return lambda values: trusted_constraint(
+            attribute, operator, sorted_set([values[p] for p in positions]), of_kind
+        )
+    if operator in LIKE:
+        return lambda values: trusted_constraint(
+            attribute,
+            operator,
+            canonical_like(attribute, operator, LikePattern(*[values[p] for p in positions])),  # type: ignore[arg-type]
+            Kind.STRING,
+        )
+    if not positions:
+        return lambda values: trusted_constraint(attribute, operator, None, None)
+    kind = template.literals[0].kind
+    first, last = positions[0], positions[-1]
+    if operator in RANGE:
+        return lambda values: trusted_constraint(
+            attribute, operator, (values[first], values[last]), kind
+        )
+    if operator in REGEX:
+
+        def fill_regex(values: list[Value]) -> Constraint:
+            check_regex(attribute, operator, values[first])
+            return trusted_constraint(attribute, operator, values[first], kind)
+
+        return fill_regex
+    return lambda values: trusted_constraint(attribute, operator, values[first], kind)

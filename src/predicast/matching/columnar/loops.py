@@ -1,0 +1,51 @@
+"""The loops that matching spends its time in, in two ways that mean the same.
+
+The plain ones (``plain/``) are NumPy and there at once. The compiled ones (``kernels/``) are many
+times as fast, but compiling them takes seconds and loading them half a second; nobody waits for
+either (``warming_up.py``). So whoever needs a loop asks ``now`` for it, each time anew: once the
+compiled ones are ready they take the place of the plain ones in a single assignment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from predicast.arrays import Array
+from predicast.matching.columnar.plain.coding import code_by_search, code_by_table, code_event
+from predicast.matching.columnar.plain.matching import match_event, match_events
+from predicast.matching.columnar.plain.patterns import find_tests
+from predicast.matching.columnar.plain.recent import match_bounds
+from predicast.matching.columnar.plain.results import gather, keep_live, mark_deleted
+
+
+class Loops(NamedTuple):
+    """One way of doing all of them."""
+
+    match_events: Callable[..., tuple[Array, Array]]
+    match_event: Callable[..., int]
+    gather: Callable[..., tuple[Array, Array]]
+    mark_deleted: Callable[..., None]
+    keep_live: Callable[..., None]
+    match_bounds: Callable[..., tuple[Array, Array]]
+    code_by_search: Callable[..., None]
+    code_by_table: Callable[..., None]
+    code_event: Callable[..., None]
+    find_tests: Callable[..., tuple[int, int]]
+    most_events: int  # of a batch at a time: after them a faster way may be there
+
+
+PLAIN: Final = Loops(
+    match_events,
+    match_event,
+    gather,
+    mark_deleted,
+    keep_live,
+    match_bounds,
+    code_by_search,
+    code_by_table,
+    code_event,
+    find_tests,
+    most_events=256,
+)
+now = PLAIN

@@ -1,0 +1,65 @@
+"""The matches of events in a segment, as ``kernels/matching.py`` finds them."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from predicast.arrays import Array
+from predicast.matching.columnar.layout.image import Image
+from predicast.matching.columnar.plain.blocks import scan_families
+from predicast.matching.columnar.plain.results import as_runs, keep_live
+from predicast.matching.columnar.plain.rows import find_rows
+
+
+def match_events(
+    data: Array,
+    directory: Array,
+    low: Array,
+    high: Array,
+    wide: Array,
+    hit_first: Array,
+    hit: Array,
+    counting: bool,
+    enough: int,
+) -> tuple[Array, Array]:
+    """The matches of events: keys, and runs of (event, where its keys end).
+
+    ``counting`` leaves the keys out. There may be more than ``enough`` of an event, as there may
+    with the compiled loops.
+    """
+    arrays = Image(data, directory).arrays()
+    codes = (low, high, wide)
+    found = scan_families(arrays, codes)
+    if len(arrays.row_test_first) > 1:
+        found = chain(found, find_rows(arrays, codes, hit_first, hit))
+    events, keys = [], []
+    for event, place in found:
+        events.append(event)
+        keys.append(arrays.keys[place])
+    return as_runs(events, keys, counting=counting)
+
+
+def match_event(  # noqa: PLR0913, PLR0917  # as the compiled one
+    data: Array,
+    directory: Array,
+    low: Array,
+    high: Array,
+    wide: Array,
+    hit_first: Array,
+    hit: Array,
+    deleted: Array,
+    since: Array,
+    epoch: int,
+    found: Array,
+) -> int:
+    """The matches of one event that were held at an epoch, written to ``found``: how many.
+
+    If there is no room for them, nothing is written: the answer is the room it takes, below 0.
+    """
+    keys, _ = match_events(data, directory, low, high, wide, hit_first, hit, False, 0)
+    keep_live(keys, deleted, since, epoch)
+    keys = keys[keys >= 0]
+    if len(keys) > len(found):
+        return -len(keys)
+    found[: len(keys)] = keys
+    return len(keys)

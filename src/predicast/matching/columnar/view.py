@@ -1,0 +1,169 @@
+"""``ColumnarView``: what the matcher held once, which may be asked while it changes.
+
+::
+
+    view of epoch 32   parts ──► segments   recents (as far as they reached)
+    view of epoch 33   parts ──► segments   recents (one more is in the last of them)
+
+A change makes another view. It writes only to what no view of before looks at: it adds behind
+what they reach, and deletes from an epoch on that they have not come to. What is compiled or merged
+in a background thread takes the place of what it was made of in the latest view (``parts``, one
+assignment): that means the same, and whoever asks has looked at the parts once, at the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.columnar import loops, warming_up
+from predicast.matching.columnar.layout.blocks import Layout
+from predicast.matching.columnar.merging import Lane, cheapest_merge, together
+from predicast.matching.columnar.recent import RecentView
+from predicast.matching.columnar.runs import joined
+from predicast.matching.columnar.segment import EVERY, Segment
+from predicast.matching.matcher import Pairs, Stored, View
+from predicast.model import Absent, Event
+
+# What it costs to ask one more segment, in microseconds or so.
+_ASK_ALONE: Final = 7.0
+_ASK_BATCH: Final = 50.0
+_ASK_EACH: Final = 0.3
+
+
+class Parts(NamedTuple):
+    """Where what is held stands."""
+
+    segments: tuple[Segment, ...] = ()  # the largest first
+    recents: tuple[RecentView, ...] = ()  # the last of them grows
+
+    def live(self) -> int:
+        """The clauses in segments that are not deleted."""
+        return sum(segment.live() for segment in self.segments)
+
+    def with_segment(self, new: Segment | None, instead_of: Sequence[object] = ()) -> Parts:
+        """The same with one more segment, instead of some parts perhaps."""
+        segments = [each for each in self.segments if each not in instead_of]
+        if new is not None:
+            segments.append(new)
+        recents = tuple(each for each in self.recents if each not in instead_of)
+        return Parts(tuple(sorted(segments, key=len, reverse=True)), recents)
+
+
+class Ledger:
+    """What asking has cost so far: when it is as much as compiling or merging, that is due.
+
+    Threads that ask at the same time may lose a count of each other's: it is an estimate.
+    """
+
+    __slots__ = ("_segments", "_worth", "compile_cost", "events", "rent", "spent", "wake")
+
+    def __init__(self, wake: Callable[[Lane], None]) -> None:
+        self.wake = wake
+        self.events = 0
+        self.compile_cost = 0.0  # of what is recent
+        self.rent = 0.0  # on asking what is recent, since it was last compiled
+        self.spent = 0.0  # on asking one more segment, since the last merge was begun
+        self._segments: tuple[Segment, ...] = ()
+        self._worth = 0.0
+
+    def note(self, parts: Parts, events: int) -> None:
+        """So many events are about to be asked of more than one part."""
+        segments, recents = parts
+        if recents:
+            for recent in recents:
+                self.rent += recent.rent(events)
+            if self.rent > self.compile_cost:
+                self.wake("small")
+        if len(segments) > 1:
+            if segments is not self._segments:
+                self._segments, self._worth = segments, cheapest_merge(segments)
+            self.spent += min(_ASK_ALONE * events, _ASK_BATCH + _ASK_EACH * events)
+            if self.spent > self._worth:
+                self.wake("large")
+
+
+class ColumnarView(View):
+    """What was held at an epoch."""
+
+    def __init__(
+        self, epoch: int, parts: Parts, subscriptions: int, absent: Absent, ledger: Ledger
+    ) -> None:
+        self.epoch = epoch
+        self.parts = parts
+        self.subscriptions = subscriptions
+        self._absent: Absent = absent
+        self._ledger = ledger
+
+    def _asked(self, events: int) -> Parts:
+        parts, ledger = self.parts, self._ledger
+        ledger.events += events
+        if loops.now is loops.PLAIN:
+            warming_up.begin()  # in a forked process it has not begun
+        if parts.recents or len(parts.segments) > 1:
+            ledger.note(parts, events)
+            parts = self.parts
+        return parts
+
+    def match(self, event: Event) -> list[int]:
+        parts, epoch = self._asked(1), self.epoch
+        found: list[int] = []
+        may_repeat = False
+        for recent in parts.recents:
+            found += recent.match(event, epoch)
+            may_repeat |= recent.may_repeat
+        for segment in parts.segments:
+            found += segment.match_one(event, epoch)
+            may_repeat |= segment.may_repeat
+        return list(dict.fromkeys(found)) if may_repeat else found
+
+    def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
+        return self.match_columns(EventBatch.from_events(events)).by_event(len(events))
+
+    def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
+        return self._pairs(self._asked(len(columns)), columns, limit)
+
+    def count_columns(self, columns: EventBatch, limit: int | None = None) -> np.ndarray:
+        parts = self._asked(len(columns))
+        if any(recent.may_repeat for recent in parts.recents) or any(
+            segment.may_repeat or segment.deleted for segment in parts.segments
+        ):
+            return self._pairs(parts, columns, limit).counts(len(columns))
+        enough = EVERY if limit is None else limit
+        pieces = [
+            each for recent in parts.recents for each in recent.match_columns(columns, self.epoch)
+        ]
+        for segment in parts.segments:
+            pieces += segment.count(columns, enough=enough)
+        counts = np.zeros(len(columns), np.int64)
+        for _, runs in pieces:
+            np.add.at(counts, runs[:, 0], runs[:, 2] - runs[:, 1])
+        return counts if limit is None else np.minimum(counts, limit)
+
+    def _pairs(self, parts: Parts, columns: EventBatch, limit: int | None) -> Pairs:
+        pieces = [
+            each for recent in parts.recents for each in recent.match_columns(columns, self.epoch)
+        ]
+        largest = 0 if any(recent.may_repeat for recent in parts.recents) else -1
+        for segment in parts.segments:
+            exact = not segment.deleted and not segment.may_repeat
+            enough = limit if exact and limit is not None else EVERY
+            pieces += segment.match(columns, self.epoch, enough=enough)
+            if segment.may_repeat:
+                largest = max(largest, segment.largest_key)
+        keys, runs = joined(pieces)
+        if largest >= 0:
+            largest = max(largest, int(keys.max(initial=0)))
+        is_plain = largest < 0 and limit is None and not any(s.deleted for s in parts.segments)
+        most = EVERY if limit is None else limit
+        return Pairs(*loops.now.gather(keys, runs, len(columns), is_plain, most, largest))
+
+    def stored(self) -> Stored:
+        from predicast.matching.columnar.stored import stored
+
+        segments, recents = self.parts
+        fresh = together(recents, (), self.epoch, self._absent, Layout()) if recents else None
+        return stored([*segments, *([fresh] if fresh else [])], self.epoch, self.subscriptions)

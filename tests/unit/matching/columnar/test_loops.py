@@ -1,0 +1,208 @@
+"""The plain loops and the compiled ones: the same answers to the same arrays."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from predicast.matching.columnar import loops
+from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
+from predicast.matching.columnar.compile.uniting import merged
+from predicast.matching.columnar.kernels import entries
+from predicast.matching.columnar.layout.blocks import Layout
+from predicast.matching.columnar.reserved import LACKING, OTHER, UNREACHABLE, VALUE
+from predicast.matching.columnar.segment import EVERY, Segment
+from predicast.model import Clause, Constraint, Operator, Subscription
+
+BOTH = (loops.PLAIN, entries.COMPILED)
+SEEDS = pytest.mark.parametrize("seed", range(8))
+
+
+def test_the_suite_runs_on_the_compiled_ones() -> None:
+    assert loops.now is entries.COMPILED
+
+
+def by_event(keys: np.ndarray, ends: np.ndarray) -> dict[int, list[int]]:
+    """The keys of each event, in order."""
+    found: dict[int, list[int]] = {}
+    begin = 0
+    for event, end in ends.tolist():
+        assert end > begin
+        found.setdefault(event, []).extend(keys[begin:end].tolist())
+        begin = end
+    assert begin == len(keys)
+    return {event: sorted(keys) for event, keys in found.items()}
+
+
+@SEEDS
+@pytest.mark.parametrize("kind", ["integers", "floats", "table"])
+@pytest.mark.parametrize("spread", [False, True])
+def test_coding(seed: int, kind: str, spread: bool) -> None:
+    chance = np.random.default_rng(seed)
+    rows = np.flatnonzero(chance.random(60) < 0.7) if spread else np.zeros(0, np.int64)
+    values: Any = chance.integers(-20, 40, len(rows) if spread else 60)
+    cuts = np.sort(chance.permutation(np.arange(-10, 30))[:12])
+    item = np.float64 if kind == "floats" else np.int64
+    made = []
+    for each in BOTH:
+        codes = np.full((60, 3), -1, np.int32)
+        if kind == "table":
+            table = np.arange(25, dtype=np.int32)
+            each.code_by_table(table, 3, values, rows, codes[:, 1])
+        else:
+            each.code_by_search(cuts.astype(item), values.astype(item), rows, codes[:, 1])
+        made.append(codes)
+    assert (made[0] == made[1]).all()
+    assert (made[0][:, [0, 2]] == -1).all()
+
+
+@SEEDS
+@pytest.mark.parametrize("absent_passes", [False, True])
+def test_bounds(seed: int, absent_passes: bool) -> None:
+    chance = np.random.default_rng(seed)
+    ends = np.cumsum(chance.integers(0, 4, 30))
+    column = chance.integers(0, 5, ends[-1] + 4).astype(np.int32)  # there is room for more
+    lo = chance.integers(0, 10, len(column)).astype(float)
+    keys = np.arange(30, dtype=np.int32)
+    gone = chance.choice(np.array([3, 4, 5, EVERY]), 30)
+    values = chance.integers(0, 12, (20, 5)).astype(float)
+    states = chance.choice(np.array([LACKING, VALUE, VALUE, OTHER], np.uint8), (20, 5))
+    table = (keys, gone, ends, column, lo, lo + 3, 25)
+    plain, compiled = (
+        by_event(*each.match_bounds(*table, values, states, absent_passes, 4)) for each in BOTH
+    )
+    assert plain == compiled
+    assert plain
+
+
+@SEEDS
+@pytest.mark.parametrize("is_plain", [False, True])
+@pytest.mark.parametrize("limit", [2, EVERY])
+@pytest.mark.parametrize("once", [False, True])
+def test_gathering(seed: int, is_plain: bool, limit: int, once: bool) -> None:
+    chance = np.random.default_rng(seed)
+    keys = chance.integers(0 if is_plain else -5, 20, 100).astype(np.int32)
+    ends = np.sort(chance.integers(0, 101, 30))
+    runs = np.empty((30, 3), np.int64)
+    runs[:, 0], runs[:, 1], runs[:, 2] = chance.integers(0, 9, 30), np.append(0, ends[:-1]), ends
+    plain, compiled = (
+        each.gather(keys, runs, 10, is_plain, limit, 20 if once else -1) for each in BOTH
+    )
+    for one, other in zip(plain, compiled, strict=True):
+        assert one.dtype == other.dtype
+        assert one.tolist() == other.tolist()
+
+
+@SEEDS
+def test_deleting(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    owners = np.sort(chance.integers(0, 40, 50)).astype(np.int32)
+    by_key = chance.permutation(50).astype(np.int32)
+    held = np.empty(50, np.int32)
+    held[by_key] = owners
+    outcomes: list[tuple[np.ndarray, ...]] = []
+    for each in BOTH:
+        keys, deleted = held.copy(), np.zeros(50, np.int32)
+        since, count = np.zeros(50, np.int64), np.zeros(1, np.int64)
+        again = np.random.default_rng(seed)
+        for epoch in (3, 4):
+            wanted = np.unique(again.integers(0, 45, 12))  # some were deleted before, or are nobody
+            rows = np.column_stack([wanted, np.full(len(wanted), epoch)])
+            each.mark_deleted(keys, by_key, rows, deleted, since, count)
+        found = keys[chance.permutation(50)[:30]] if each is BOTH[0] else outcomes[0][-1].copy()
+        listed = found.copy()
+        each.keep_live(listed, deleted, since, 3)
+        outcomes.append((keys, deleted, since, count, listed, found))
+    for one, other in zip(*outcomes, strict=True):
+        assert one.tolist() == other.tolist()
+    assert outcomes[0][3][0] > 0
+    assert {-1} < set(outcomes[0][4].tolist())
+
+
+@SEEDS
+def test_numbers_of_one_event(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    ints, floats = np.sort(chance.integers(0, 50, 60)), np.sort(chance.random(60) * 50)
+    ranges = np.sort(chance.integers(0, 60, (9, 8)), axis=1)
+    said = chance.integers(0, 3, 9).astype(np.uint8)
+    wholes, reals = chance.integers(-5, 60, 9), chance.random(9) * 60 - 5
+    outcomes = []
+    for each in BOTH:
+        low, high, once = np.full((1, 9), 7, np.int32), np.full((1, 9), 8, np.int32), said.copy()
+        each.code_event(ints, floats, ranges, wholes, reals, once, low, high)
+        assert not once.any()
+        outcomes.append((low.tolist(), high.tolist()))
+    assert outcomes[0] == outcomes[1]
+
+
+def some_clause(chance: np.random.Generator) -> Clause:
+    tests = [
+        Constraint("k", Operator.EQ, int(chance.integers(6))),
+        Constraint("x", Operator.GE, int(chance.integers(40))),
+        Constraint("y", Operator.LT, int(chance.integers(3, 40))),
+        Constraint("z", Operator.IN, tuple({int(n) for n in chance.integers(0, 30, 4)})),
+        Constraint("text", Operator.CONTAINS, str(chance.choice(["a", "b", "ab"]))),
+    ]
+    usual = chance.random() < 0.7
+    chosen = range(3) if usual else chance.permutation(5)[: chance.integers(1, 5)]
+    return Clause(tuple(tests[place] for place in chosen))
+
+
+LAYOUTS = [Layout(), Layout(block=64), Layout(block=2, reached=0, family=0, partition=0)]
+
+
+@SEEDS
+@pytest.mark.parametrize("layout", LAYOUTS, ids=["usual", "small blocks", "all blocks"])
+@pytest.mark.parametrize("counting", [False, True])
+def test_events(seed: int, layout: Layout, counting: bool) -> None:
+    """Codes that no event would have, too: whatever they are, the answers are the same."""
+    chance = np.random.default_rng(seed)
+    clauses = [Subscription((some_clause(chance),)) for _ in range(700)]
+    segment = Segment.of(merged(coded_subscriptions(enumerate(clauses), "fails")), "fails", layout)
+    assert len(segment.arrays.width)
+    shape = (30, len(segment.axes))
+    low = chance.integers(0, 42, shape).astype(np.int32)
+    high = np.maximum(low - chance.integers(0, 2, shape).astype(np.int32), 0)
+    wide = chance.random(shape) < 0.1
+    low[wide], high[wide] = UNREACHABLE, 0
+    fails = chance.random(shape) < 0.05
+    low[fails], high[fails], wide[fails] = 0, UNREACHABLE, False
+    marked = chance.random((30, len(segment.others))) < 0.3
+    hit_first = np.append(0, np.cumsum(marked.sum(axis=1)))
+    hit = marked.nonzero()[1].astype(np.int32)
+    arguments = (*segment.image, low, high, wide, hit_first, hit, counting, EVERY)
+    (keys, ends), (right_keys, right_ends) = (each.match_events(*arguments) for each in BOTH)
+    if not counting:
+        assert by_event(keys, ends) == by_event(right_keys, right_ends)
+        assert_the_same_one_by_one(segment, arguments[2:7], by_event(right_keys, right_ends))
+    assert counts(ends) == counts(right_ends)
+    assert len(ends)
+
+
+def assert_the_same_one_by_one(
+    segment: Segment, arguments: tuple[np.ndarray, ...], right: dict[int, list[int]]
+) -> None:
+    low, high, wide, hit_first, hit = arguments
+    nothing = np.zeros(0, np.int32), np.zeros(0, np.int64), 0
+    for event in range(len(low)):
+        codes = [np.ascontiguousarray(each[event : event + 1]) for each in (low, high, wide)]
+        begin, end = hit_first[event : event + 2]
+        hits = np.array([0, end - begin]), hit[begin:end]
+        for each in BOTH:
+            found = np.empty(3_000, np.int32)
+            count = each.match_event(*segment.image, *codes, *hits, *nothing, found)
+            assert sorted(found[:count].tolist()) == sorted(right.get(event, []))
+
+
+def counts(ends: np.ndarray) -> dict[int, int]:
+    found: dict[int, int] = {}
+    before = 0
+    for event, end in ends.tolist():
+        found[event] = found.get(event, 0) + end - before
+        before = end
+    return found
+
+
+def test_a_type_that_was_not_foreseen_is_refused_and_not_compiled() -> None:
+    with pytest.raises(TypeError, match="No matching definition"):
+        entries.COMPILED.code_by_search(*(np.zeros(4, np.int8) for _ in range(4)))
