@@ -588,7 +588,8 @@ def test_parquet_columns_of_another_kind_get_a_note(run: Run, folder: Path) -> N
 def test_expressions_over_attributes(run: Run, folder: Path, form: str) -> None:
     (folder / "derived.jsonl").write_text(
         '{"id": "big", "expression": "price * qty > 100"}\n'
-        '{"id": "rome", "expression": "lower(city) = \'rome\' AND price < limit"}\n'
+        '{"id": "rome", "expression": "lower(city) = \'rome\' AND price < limit"}\n',
+        encoding="utf-8",
     )
     rows = [
         {"price": 10, "qty": 20, "city": "ROME", "limit": 10.5, "other": "x"},
@@ -596,10 +597,10 @@ def test_expressions_over_attributes(run: Run, folder: Path, form: str) -> None:
     ]
     path = folder / f"e2.{form}"
     if form == "jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     elif form == "csv":
         lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
-        path.write_text("\n".join(lines) + "\n")
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     else:
         pq.write_table(pa.Table.from_pylist(rows), path)
     result = run("match", "derived.jsonl", path)

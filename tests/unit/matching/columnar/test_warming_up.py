@@ -115,7 +115,7 @@ def test_two_that_start_together_compile_once_and_for_all_who_come_after(tmp_pat
     for process in [start(FOUND, tmp_path), start(FOUND, tmp_path)]:
         said(process)
     [lock] = tmp_path.rglob(LOCK)
-    assert len(lock.read_text().splitlines()) == 1
+    assert len(lock.read_text(encoding="utf-8").splitlines()) == 1
     assert said(start(FOUND, tmp_path)) == "[]"
 
 
