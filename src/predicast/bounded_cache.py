@@ -17,10 +17,11 @@ Rejected: an exact order of use, which has to be written down, under a lock, at 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable
 from functools import update_wrapper
 from typing import Any, Final, Generic, TypeVar, TypeVarTuple
+
+from predicast.locks import new_lock
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -43,7 +44,7 @@ class BoundedCache(dict[K, V]):
         self._cost_of = cost_of
         self._old: dict[K, V] = {}
         self._costs = (0, 0)  # of the young and the old generation
-        self._lock = threading.Lock()
+        self._lock = new_lock()
 
     @property
     def cost(self) -> int:

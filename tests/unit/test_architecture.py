@@ -20,7 +20,8 @@ DOCS = SOURCE.parent.parent / "docs"
 # code map in the documentation shows this table, and a test below holds it to that.
 PARTS: dict[str, tuple[str, str]] = {
     "errors.py": ("the whole error tree", ""),
-    "bounded_cache.py": ("what all caches are: bounded by bytes", ""),
+    "locks.py": ("locks that a forked process finds free", ""),
+    "bounded_cache.py": ("what all caches are: bounded by bytes", "locks"),
     "arrays/": ("what NumPy lacks: groups that stand side by side, a type", ""),
     "model/": (
         "values, events, constraints, subscriptions; outlines and columns of operands",
@@ -44,11 +45,11 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "matching/": (
         "the `Matcher` interface, the registry, batches of events; a folder per algorithm",
-        "errors arrays bounded_cache model derived arrow covering",
+        "errors locks arrays bounded_cache model derived arrow covering",
     ),
     "engine/": (
         "`Engine` and its parts: store, ids, statements, windows, changes, snapshots",
-        "errors arrays bounded_cache model derived arrow language covering matching",
+        "errors locks arrays bounded_cache model derived arrow language covering matching",
     ),
     "testing/": (
         "strategies and the conformance suite, for people who add a matcher",

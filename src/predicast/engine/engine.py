@@ -14,7 +14,6 @@ What subscriptions state is kept in columns where they came in bulk (``statement
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace as replaced
 from itertools import islice
@@ -33,6 +32,7 @@ from predicast.errors import (
     WindowTooLargeError,
 )
 from predicast.language import Readable
+from predicast.locks import new_lock
 from predicast.matching import DEFAULT, make_matcher
 from predicast.model import Absent, Event, Subscription, Value
 
@@ -72,7 +72,7 @@ class Engine:
         self._has_lasting_views = self._store.matcher.has_lasting_views
         self._matcher_name = matcher
         self._absent: Absent = absent
-        self._lock = threading.RLock()
+        self._lock = new_lock()
 
     def _whole(self) -> SubscriptionStore:
         """What is store, with the lock: whatever was interrupted has been finished first."""

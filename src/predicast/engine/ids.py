@@ -25,7 +25,6 @@ Limits: an id has at most 1,024 bytes, and all together as many as one Arrow arr
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,6 +38,7 @@ from predicast.errors import (
     shortened,
     suggest,
 )
+from predicast.locks import new_lock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,7 +94,7 @@ class Ids:
         self._bytes = 0  # of all ids in UTF-8
         self._answers: _Answers | None = None  # made when somebody first asks for the array
         self._version = 0  # counts up with every id that comes
-        self._publishing = threading.RLock()  # held for an instant: answers are in step with ids
+        self._publishing = new_lock()  # held for an instant: answers are in step with ids
 
     @classmethod
     def restored(cls, held: HeldIds) -> Ids:

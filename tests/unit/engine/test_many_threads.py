@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -221,3 +223,41 @@ def test_a_change_does_not_wait_for_a_match() -> None:
     event = Event({"x": 7})
     assert view.ids.names(view.matcher.match(event)) == ["s7"]
     assert engine.match(event) == ["new"]
+
+
+FORKED = """
+import os, threading
+from predicast import Engine
+engine = Engine()
+engine.subscribe_many({f"s{n}": f"x = {n}" for n in range(700)})
+engine.subscribe("x > 1", id="recent")
+half_way, go_on = threading.Event(), threading.Event()
+carry_out = engine._store._carry_out
+def slowly(delta):
+    with engine._store.ids._publishing, engine._store.matcher._changing:
+        half_way.set()
+        go_on.wait()
+    carry_out(delta)
+engine._store._carry_out = slowly
+change = threading.Thread(target=lambda: engine.subscribe("x = 5", id="late"))
+change.start()
+half_way.wait()
+child = os.fork()
+if child == 0:
+    engine._store._carry_out = carry_out
+    before = engine.match({"x": 5})
+    engine.subscribe("x = 5", id="mine")
+    after = engine.match({"x": 5})
+    right = before == ["recent", "s5"] and after == ["late", "mine", "recent", "s5"]
+    os._exit(0 if right else 1)
+go_on.set()
+change.join()
+_, status = os.waitpid(child, 0)
+print(status, engine.match({"x": 5}))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_in_the_middle_of_a_change_finishes_it_for_itself() -> None:
+    said = subprocess.check_output([sys.executable, "-c", FORKED], text=True, timeout=120)
+    assert said == "0 ['late', 'recent', 's5']\n"

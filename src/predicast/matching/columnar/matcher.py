@@ -35,6 +35,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
+from predicast.locks import new_lock
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar import warming_up
 from predicast.matching.columnar.compile.coded_tests import CodedTests
@@ -86,7 +87,7 @@ class Columnar(Matcher):
         self._merged = 0
         self._is_whole = True
         self._is_large_due = False
-        self._changing = threading.RLock()  # held while parts change, never for long
+        self._changing = new_lock()  # held while parts change, never for long
         warming_up.begin()
 
     # Changes.

@@ -171,7 +171,10 @@ class Segment:
 
     def match_one(self, event: Event, epoch: int) -> list[int]:
         """The keys of the clauses that one event matches, as of an epoch."""
-        room = self._rooms.pop() if self._rooms else _Room(self._coder.blank(), _FOUND)
+        try:
+            room = self._rooms.pop()
+        except IndexError:  # others are asking, or nobody has yet
+            room = _Room(self._coder.blank(), _FOUND)
         codes = room.codes
         self._coder.code_event(event, codes)
         hits = self._other_tests.of_event(event) if self.others else _NO_HITS
