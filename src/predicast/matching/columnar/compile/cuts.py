@@ -305,4 +305,6 @@ class TextCuts:
     def code(self, value: str) -> int:
         """How many cuts lie before a string (or at it)."""
         words = self.words
-        return bisect_right(words.known() if isinstance(words, Words) else words, value)
+        if type(words) is Words:  # asking an abstract class for its instances takes far longer
+            words = words.known()
+        return bisect_right(words, value)
