@@ -26,7 +26,7 @@ interrupted by the second Ctrl-C.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from predicast.engine.changes import Changes, Touched
@@ -257,7 +257,7 @@ class SubscriptionStore:
         self.ids.put_many(delta.ids, delta.keys)  # first: it counts on the keys that are free now
         stated_now = delta.stated
         for group in (*stated_now.added_groups, *stated_now.changed_groups):
-            self.statements.put_alike(*group)
+            self.statements.put_alike(group.keys, group.operands)
         for key, stated in (*stated_now.added, *stated_now.changed):
             self.statements.put(key, stated)
         for key, owner in delta.owners.items():
@@ -305,6 +305,10 @@ def fill(matcher: Matcher, statements: Statements) -> None:
     matcher.apply(Delta(added_groups=groups), statements.get)
 
 
-def _grouped(single: Iterable[tuple[int, Stated]]) -> list[Group]:
+def _grouped(single: Sequence[tuple[int, Stated]]) -> list[Group]:
     """The same, those of one outline together."""
-    return [Group(*each) for each in gathered(single)]
+    stated = dict(single)
+    return [
+        Group(keys, operands, [stated[key] for key in keys.tolist()])
+        for keys, operands in gathered(single)
+    ]

@@ -31,6 +31,8 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Sequence
+from queue import Empty, SimpleQueue
+from time import sleep
 from typing import ClassVar, Final
 
 import numpy as np
@@ -55,6 +57,8 @@ _SMALL: Final = 8_192  # clauses; merging a few such segments takes some millise
 _MANY: Final = 3  # small segments that are not merged yet
 _PRESSING: Final = 6  # segments that may wait for a merge to be over
 _MOST_FULL: Final = 2  # recents that may wait to be compiled
+_MOMENT: Final = 0.001  # seconds
+_PATIENCE: Final = 0.1  # seconds; starting a thread for each change would cost it more than itself
 _LANES: Final[tuple[Lane, ...]] = ("small", "large")
 
 
@@ -82,6 +86,8 @@ class Columnar(Matcher):
         self._full: tuple[RecentView, ...] = ()  # recents that wait to be compiled
         self._merges: dict[Lane, Merge] = {}
         self._workers: dict[Lane, threading.Thread] = {}
+        # Calls for workers. An Event would stay locked if a signal's handler raised inside.
+        self._calls: dict[Lane, SimpleQueue[None]] = {lane: SimpleQueue() for lane in _LANES}
         self._one = np.zeros((1, 2), np.int64)  # to delete one subscription
         self._compiled = 0
         self._merged = 0
@@ -98,9 +104,9 @@ class Columnar(Matcher):
             gone += [key for key, _ in delta.changed]
         added = len(delta.added)
         if delta.added_groups or delta.changed_groups:
-            added += sum(len(keys) for keys, _ in delta.added_groups)
-            for keys, _ in delta.changed_groups:
-                gone += keys.tolist()
+            added += sum(len(group.keys) for group in delta.added_groups)
+            for group in delta.changed_groups:
+                gone += group.keys.tolist()
         removed = len(delta.removed)
         with self._changing:
             self._is_whole = False
@@ -152,12 +158,12 @@ class Columnar(Matcher):
     def _add_groups(self, parts: Parts, groups: Sequence[Group]) -> Parts:
         """Those of large groups become a segment at once, the others wait."""
         tables: list[CodedTests] = []
-        for keys, operands in groups:
-            if len(keys) > self.bulk_minimum:
-                tables += coded_alike(keys, operands, self.absent)
+        for group in groups:
+            if len(group.keys) > self.bulk_minimum:
+                tables += coded_alike(group.keys, group.operands, self.absent)
                 continue
-            for row, key in enumerate(keys.tolist()):
-                self._add(key, operands.stated(row))
+            for key, stated in group.one_by_one():
+                self._add(key, stated)
         if not tables:
             return parts
         self._compiled += sum(map(len, tables))
@@ -283,10 +289,10 @@ class Columnar(Matcher):
         with self._changing:
             self._compile_recent()
         while True:
-            for worker in list(self._workers.values()):
-                worker.join()
             worked = [self._work(lane, room=0) for lane in _LANES]
-            if not any(worked):
+            if self._merges:
+                sleep(_MOMENT)  # somebody else is at work
+            elif not any(worked):
                 return
 
     def _compile_recent(self) -> None:
@@ -297,14 +303,17 @@ class Columnar(Matcher):
 
     def _wake(self, lane: Lane) -> None:
         """Have what is due in a lane done, in a background thread."""
-        worker = self._workers.get(lane)
-        if worker is not None and worker.is_alive():
-            return  # it looks for more when it is through with what it does
         if not self.in_background:
             self._work(lane)
             return
+        calls = self._calls[lane]
+        if calls.empty():
+            calls.put(None)
+        worker = self._workers.get(lane)
+        if worker is not None and worker.is_alive():
+            return
         worker = threading.Thread(
-            target=self._work, args=(lane,), name=f"predicast-{lane}", daemon=True
+            target=_tend, args=(weakref.ref(self), lane), name=f"predicast-{lane}", daemon=True
         )
         try:
             worker.start()
@@ -393,3 +402,17 @@ class Columnar(Matcher):
             self._full = tuple(each for each in self._full if each not in merge.recents)
             view.parts = view.parts.with_segment(new, (*merge.recents, *merge.segments))
             self._compiled += merge.compiled
+
+
+def _tend(here: weakref.ref[Columnar], lane: Lane) -> None:
+    """What a background thread does: all that is due, until nothing has been for a while."""
+    matcher = here()
+    calls = SimpleQueue[None]() if matcher is None else matcher._calls[lane]
+    while matcher is not None:
+        matcher._work(lane)
+        del matcher  # nobody may need it any more
+        try:
+            calls.get(timeout=_PATIENCE)
+        except Empty:
+            return
+        matcher = here()
