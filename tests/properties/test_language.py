@@ -43,6 +43,8 @@ FRAGMENTS = st.sampled_from(
         "array_contains(x, 1)", "lower(x)", "begins_with(x, 'a')", "x.contains('a')", "x[0]",
         "x->>'y'", "my-name", "my name", "$p", "${p}", "@p", "%s", "{p}", "#", "//", "|", "&",
         "XOR", "DIV", "MOD", "ILIKE", "SIMILAR TO", "DISTINCT FROM", "IS TRUE", "ANY", "COLLATE",
+        "SOME", "ALL ('a', 'B')", "LIKE ANY ('a%', '%b')", "IS UNKNOWN", "IS NOT TRUE", "NULL <=>",
+        "IS NOT DISTINCT FROM", "ip_in(x, '10.0.0.0/8')", "ip_in(x, '::/129')",
         "EQ", "(1, 2)", "()", "[1]", "\ud800",
     ]
 )  # fmt: skip
@@ -109,6 +111,12 @@ def outcome(cache: ShapeCache, text: str) -> Subscription | str:
 @example("0x" + "f" * 60_000)
 @example("a = 1 AND " * 3_000 + "b ≥ 5")
 @example("WHERE " * 10_000)
+@example("(" * 60 + "a" + ") IS NOT TRUE" * 60)
+@example("(" * 60 + "a OR b" + " OR c) IS NOT FALSE" * 60)
+@example("(" * 60 + "a OR FALSE" + " OR FALSE) IS UNKNOWN" * 60)
+@example("(" * 4 + "a OR " * 6_000 + "b" + " OR c) IS UNKNOWN" * 4)
+@example("a LIKE ANY (" + "'b'," * 15_000 + "'c')")
+@example("a LIKE ALL (" + "'b'," * 15_000 + "'c')")
 def test_any_text_is_parsed_or_refused_with_a_typed_error_after_bounded_work(text: str) -> None:
     with counted_calls() as calls:
         try:

@@ -28,7 +28,7 @@ SPELLINGS = {
     "o.n.dot.ted": ("o.n.`dot.ted`",),
     "flat.name": ("`flat.name`",),
 }
-ALPHABET = "aab%_\\'\"`\n\té日😀\0\U0010ffff"
+ALPHABET = "aAb%_\\'\"`\n\té日😀\0\U0010ffff"
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 # Only where Spark compares as exactly as we do: it makes doubles of long integers that it compares
 # with doubles, so that the columns of doubles have no values around 2**53 and 2**63.
@@ -183,7 +183,7 @@ class Generator:
     def _ordered(self, name: str, literal: Callable[[], str]) -> str:
         compare = self.random.choice(("=", "==", "!=", "<>", "<", "<=", ">", ">="))
         negated = self.random.choice(("", "", self.word("NOT") + " "))
-        form = self.random.randrange(6)
+        form = self.random.randrange(7)
         if form < 2:
             return f"{name} {compare} {literal()}"
         if form == 2:
@@ -191,15 +191,26 @@ class Generator:
         if form == 3:
             between, and_ = self.word("BETWEEN"), self.word("AND")
             return f"{name} {negated}{between} {literal()} {and_} {literal()}"
+        if form == 4:
+            return self._null_safe(name, literal)
         members = ", ".join(literal() for _ in range(self.random.randint(1, 4)))
         return f"{name} {negated}{self.word('IN')} ({members})"
+
+    def _null_safe(self, name: str, literal: Callable[[], str]) -> str:
+        sides = [name, self.random.choice((literal(), literal(), name, "NULL"))]
+        self.random.shuffle(sides)
+        if sides[0] == "NULL" or self.random.random() < 0.5:
+            return f"{sides[0]} <=> {sides[1]}"
+        negated = self.random.choice(("", self.word("NOT") + " "))
+        words = f"{self.word('IS')} {negated}{self.word('DISTINCT')} {self.word('FROM')}"
+        return f"{sides[0]} {words} {sides[1]}"
 
     def _number_test(self) -> str:
         return self._ordered(self.name(self.random.choice(NUMBERS)), self.number_literal)
 
     def _string_test(self) -> str:
         name = self.name(self.random.choice(STRINGS))
-        forms = (self._like, self._like, self._rlike, self._function)
+        forms = (self._like, self._like, self._like_several, self._rlike, self._function)
         if self.random.random() < 0.4:
             return self._ordered(name, lambda: self.quoted(self.string()))
         return self.random.choice(forms)(name)
@@ -209,11 +220,25 @@ class Generator:
         pieces = ("%", "_", "%", "b", "é", "'", "\n", *(escape + c for c in ("%", "_", escape)))
         pattern = "".join(self.random.choices(pieces, k=self.random.randint(0, 4)))
         negated = self.random.choice(("", "", self.word("NOT") + " "))
-        like = self.word("LIKE")
+        like = self.word(self.random.choice(("LIKE", "LIKE", "ILIKE")))
+        if like.upper() == "ILIKE" and escape != "a":  # which Spark would not escape with
+            pattern = self.random.choice((pattern, pattern.upper()))
         text = f"{name} {negated}{like} {self.quoted(pattern)}"
         if escape == "\\" and self.random.random() < 0.7:
-            return text if self.random.random() < 0.8 else f"like({name}, {self.quoted(pattern)})"
+            is_plain = like.upper() == "ILIKE" or self.random.random() < 0.8
+            return text if is_plain else f"like({name}, {self.quoted(pattern)})"
         return f"{text} {self.word('ESCAPE')} {self.quoted(escape)}"
+
+    def _like_several(self, name: str) -> str:
+        negated = self.random.choice(("", self.word("NOT") + " "))
+        like = self.word(self.random.choice(("LIKE", "ILIKE")))
+        quantifier = self.word(self.random.choice(("ANY", "SOME", "ALL")))
+        pieces = ("%", "%", "_", "a", "B", "É", "\\%")
+        patterns = (
+            self.quoted("".join(self.random.choices(pieces, k=self.random.randint(0, 3))))
+            for _ in range(self.random.randint(1, 3))
+        )
+        return f"{name} {negated}{like} {quantifier} ({', '.join(patterns)})"
 
     def _rlike(self, name: str) -> str:
         pieces = (
@@ -256,8 +281,13 @@ class Generator:
 
     def _boolean_test(self) -> str:
         return self.random.choice(
-            ("b", "`b`", "b = TRUE", "b != true", "FALSE = b", "b IN (false)")
+            ("b", "`b`", "b = TRUE", "b != true", "FALSE = b", "b IN (false)", f"b {self._is()}")
         )
+
+    def _is(self) -> str:
+        negated = self.random.choice(("", self.word("NOT") + " "))
+        truth = self.random.choice(("TRUE", "FALSE", "UNKNOWN", "NULL"))
+        return f"{self.word('IS')} {negated}{self.word(truth)}"
 
     def _presence_test(self) -> str:
         name = self.name(self.random.choice((*NUMBERS, *STRINGS, "b", "ts", "tn", "day")))
@@ -275,11 +305,20 @@ class Generator:
             return f"{self.word('NOT')} ({self.expression(depth - 1)})"
         if form < 0.5:
             return f"NOT {self.test()}"
-        if form < 0.53:
+        if form < 0.6:
+            return f"({self._questioned()}) {self._is()}"
+        if form < 0.63:
             return self.random.choice(("TRUE", "false", "/* any */ TRUE"))
         joined = self.random.choice(("AND", "OR"))
         parts = [self._part(depth) for _ in range(self.random.randint(2, 3))]
         return f" {self.word(joined)} ".join(parts)
+
+    def _questioned(self) -> str:
+        """A condition that is asked whether it is true; small, for the sake of its normal form."""
+        if self.random.random() < 0.6:
+            return self.test()
+        joined = self.random.choice(("AND", "OR"))
+        return f" {joined} ".join((self._number_test(), self._boolean_test()))
 
     def _part(self, depth: int) -> str:
         part = self.expression(depth - 1)

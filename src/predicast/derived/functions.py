@@ -7,13 +7,13 @@ made: ``lower(x) + 1`` can never have a value, ``x + 1`` may. A call of constant
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from predicast.derived import times, values
+from predicast.derived import addresses, times, values
 from predicast.derived.casts import CASTS, TYPE_ALIASES
 from predicast.derived.tree import MAX_DEPTH, Call, Case, Constant, Input, Span, Tree, depth_of
-from predicast.errors import InvalidExpressionError, NestingTooDeepError, suggest
+from predicast.errors import InvalidExpressionError, NestingTooDeepError, shortened, suggest
 from predicast.model import Kind, Value
 from predicast.model.values import kind_of
 
@@ -83,12 +83,14 @@ _ALL: Final = (
     _strict("ltrim", values.trim_left, _STRING, _STRING),
     _strict("rtrim", values.trim_right, _STRING, _STRING),
     _strict("length", values.length, _NUMBER, _STRING),
+    _strict("ip_in", addresses.is_in, _BOOLEAN, _STRING, _STRING),
     Function("substring", (_STRING, _NUMBER, _NUMBER), 2, 3, _STRING, values.substring),
     Function("concat", (_STRING,), 2, _MANY, _STRING, values.concatenate),
     _choosing("coalesce", values.first, _ANY),
     _choosing("greatest", values.greatest, _ORDERED),
     _choosing("least", values.least, _ORDERED),
     _comparing("=", values.equal, _ANY),
+    replace(_comparing("<=>", values.same, _ANY), is_strict=False),
     _comparing("<", values.less, _ORDERED),
     _comparing("<=", values.at_most, _ORDERED),
     _strict("date_trunc", times.truncated, _TIME, _STRING, _TIME),
@@ -105,7 +107,7 @@ _ALL: Final = (
     ),
 )  # fmt: skip
 FUNCTIONS: Final[dict[str, Function]] = {function.name: function for function in _ALL}
-COMPARISONS: Final = frozenset({"=", "<", "<="})
+COMPARISONS: Final = frozenset({"=", "<=>", "<", "<="})
 # What they are called in texts: the names that are words, and others that Spark has for them.
 ALIASES: Final = {
     "negative": "negative",
@@ -208,6 +210,8 @@ def _checked(function: Function, arguments: Sequence[Tree]) -> Sequence[Tree]:
         check_alike(function.name, arguments)
     if function.name == "date_trunc":
         return [_unit(function, arguments[0]), arguments[1]]
+    if function.name == "ip_in":
+        return [arguments[0], _network(function, arguments[1])]
     if function.name == "round" and len(arguments) == 2:
         digits = arguments[1]
         if not isinstance(digits, Constant) or type(digits.value) is not int:
@@ -226,6 +230,20 @@ def _unit(function: Function, unit: Tree) -> Tree:
         close = suggest(name, times.UNITS)
         hint = f"did you mean {close}?" if close else f"there are {', '.join(times.UNITS)}"
         raise _refused(function, 0, f"there is no unit {name!r}; {hint}")
+    return Constant(known)
+
+
+def _network(function: Function, network: Tree) -> Tree:
+    written = network.value if isinstance(network, Constant) else None
+    if not isinstance(written, str):
+        raise _refused(function, 1, "ip_in takes a network such as '10.0.0.0/8' here")
+    known = addresses.canonical_network(written)
+    if known is None:
+        raise _refused(
+            function,
+            1,
+            f"{shortened(written)} is no network, such as '10.0.0.0/8' or '2001:db8::/32'",
+        )
     return Constant(known)
 
 

@@ -171,6 +171,13 @@ def equal(x: Any, y: Any) -> Value | None:
     return x == y if kind_of(x) is kind_of(y) else None
 
 
+def same(x: Any, y: Any) -> Value | None:
+    """Whether two values are equal, or both absent: never unknown for values of one kind."""
+    if x is None or y is None:
+        return x is y
+    return equal(x, y)
+
+
 def first(*values: Any) -> Value | None:
     """The first that is there; absent ones are ``None``."""
     return next((value for value in values if value is not None), None)

@@ -21,6 +21,9 @@ _SPANS: Final = st.builds(
     st.sampled_from([0, 1, -1, 1_500_000, 86_400_000_000, -7 * 86_400_000_000]),
 )
 
+_NETWORKS: Final = ("10.0.0.0/8", "10.1.2.3", "0.0.0.0/0", "2001:db8::/32", "::/0", "::ffff:0:0/96")
+_ADDRESSES: Final = ("10.1.2.3", "11.0.0.1", "2001:db8::1", "::ffff:10.1.2.3", "fe80::1%eth0")
+
 
 def trees(kind: Kind | None = None, depth: int = 3) -> st.SearchStrategy[Tree]:
     """Expressions that may have a value of the kind, over the names of ``strategies``."""
@@ -57,6 +60,8 @@ def _arguments(draw: st.DrawFn, function: str, place: int, kind: Kind, depth: in
         return draw(_SPANS)
     if function == "date_trunc" and place == 0:
         return Constant(draw(st.sampled_from(UNITS)))
+    if function == "ip_in" and draw(st.booleans() if place == 0 else st.just(True)):
+        return Constant(draw(st.sampled_from(_NETWORKS if place else _ADDRESSES)))
     if function in {"round", "substring"} and place and draw(st.integers(0, 5)):
         return Constant(draw(st.integers(-3, 5)))
     kinds = known.parameter(place)

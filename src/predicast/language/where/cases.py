@@ -17,7 +17,7 @@ from predicast.language.where.cache import filled
 from predicast.language.where.mistakes import AT_VALUE
 from predicast.language.where.position import error_at
 from predicast.language.where.scalars import ScalarReader
-from predicast.language.where.shape import ConstraintTemplate
+from predicast.language.where.truth import Plain, Written, plain
 from predicast.model import And, Leaf, Not, Or
 from predicast.model.expression import Node
 
@@ -77,12 +77,12 @@ class CaseReader(ScalarReader):
 
     def _when(self, subject: tuple[Tree, int] | None) -> Node[Test]:
         if subject is None:
-            return self._filled(self._condition(TokenType.THEN))
+            return self._filled(plain(self._condition(TokenType.THEN)))
         start = self._token.start
         value = self._scalar("a value")
-        return self._filled(self._compared("=", subject, (value, start)))
+        return self._filled(plain(self._compared("=", subject, (value, start))))
 
-    def _filled(self, node: Node[ConstraintTemplate]) -> Node[Test]:
+    def _filled(self, node: Plain) -> Node[Test]:
         """The condition with the literals of this text."""
         match node:
             case Leaf(template):
@@ -97,12 +97,10 @@ class CaseReader(ScalarReader):
             case Or(parts):
                 return Or(tuple(map(self._filled, parts)))
 
-    def _condition(self, end: TokenType) -> Node[ConstraintTemplate]:
+    def _condition(self, end: TokenType) -> Written:
         """A condition up to a word; the parser's business."""
         raise NotImplementedError
 
-    def _compared(
-        self, operator: str, left: tuple[Tree, int], right: tuple[Tree, int]
-    ) -> Node[ConstraintTemplate]:
+    def _compared(self, operator: str, left: tuple[Tree, int], right: tuple[Tree, int]) -> Written:
         """A comparison as a test; the parser's business."""
         raise NotImplementedError

@@ -48,7 +48,7 @@ _PATTERN: Final = Mistake(
 _FIELD: Final = Mistake("fields are not taken out this way", "write x.y for the field y of x")
 _TRUTH: Final = Mistake(
     "a condition is not compared",
-    "leave out = TRUE, IS TRUE, or parentheses around a name; NOT (...) is the opposite",
+    "leave out = TRUE, or write (...) IS TRUE; NOT (...) is the opposite",
 )
 _SIGN: Final = Mistake("this sign has no meaning here", "a parameter is like :low")
 
@@ -86,8 +86,6 @@ BEHIND_TEST: Final[dict[str, Mistake]] = {
     "|": Mistake("| computes with bits; a subscription only compares", "write OR for either"),
     ";": Mistake("a subscription is one expression", "leave out the semicolon"),
     "XOR": Mistake("XOR is not supported", "write (a AND NOT b) OR (NOT a AND b)"),
-    "ILIKE": Mistake("ILIKE is not supported", "write RLIKE '(?i)...' instead"),
-    "<=>": Mistake("<=> is not supported", "write = or IS NULL"),
     **dict.fromkeys(("[", "->", "->>", "#>"), _FIELD),
     ":": Mistake(
         "a colon stands before a parameter, behind an operator",
@@ -165,7 +163,12 @@ _BEGINNINGS: Final = frozenset(
         *(TokenType.L_PAREN, TokenType.TRUE, TokenType.FALSE),
     }
 )
-_BEHIND_NOT: Final = frozenset({TokenType.IN, TokenType.BETWEEN, TokenType.LIKE, TokenType.RLIKE})
+_BEHIND_NAME: Final = frozenset(
+    {
+        *(TokenType.IN, TokenType.BETWEEN, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE),
+        *(TokenType.IS, TokenType.AND, TokenType.OR, TokenType.DIV),
+    }
+)
 _DIGITS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _MAX_HEXADECIMAL: Final = 18  # characters: what 64 bits can hold
 _SIGNS: Final = frozenset("=<>!~:^")
@@ -177,16 +180,19 @@ class MistakeReader(TokenReader):
     def _refuse(self, mistake: Mistake, at: Token | None = None) -> NoReturn:
         self._unsupported(mistake.message, mistake.hint, at)
 
-    def _refuse_leading_word(self) -> None:
-        """Refuse a WHERE before the condition; one that is compared is an attribute's name."""
+    def _skip_leading_word(self) -> None:
+        """Skip a WHERE before the condition; one that is compared is an attribute's name."""
         token, following = self._token, self._peek(1)
         if token.token_type is TokenType.IDENTIFIER or token.text.upper() not in _LEADING:
             return
         if following.token_type is TokenType.NOT:
-            begins = self._peek(2).token_type not in _BEHIND_NOT
+            begins = self._peek(2).token_type not in _BEHIND_NAME
         else:
-            begins = following.token_type in _BEGINNINGS
-        if begins:
+            is_word = following.text[:1].isalpha() and following.token_type not in _BEHIND_NAME
+            begins = is_word or following.token_type in _BEGINNINGS
+        if begins and token.token_type is TokenType.WHERE:
+            self._advance()
+        elif begins:
             word = token.text.upper()
             self._refuse(Mistake(f"{_CONDITION}: {word} is not part of it", f"leave out {word}"))
 
@@ -240,7 +246,7 @@ class MistakeReader(TokenReader):
 
     @staticmethod
     def _is_comparison(token: Token) -> bool:
-        return token.text in {"=", "==", "!=", "<>", "<", "<=", ">", ">="}
+        return token.text in {"=", "==", "!=", "<>", "<", "<=", ">", ">=", "<=>"}
 
     def _refuse_signs(self) -> None:
         """Two signs that make no operator, or one that is another's here."""

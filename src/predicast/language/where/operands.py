@@ -7,6 +7,7 @@ from typing import Final, NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from predicast.derived import Span
 from predicast.language.where.mistakes import MistakeReader
 from predicast.language.where.position import missing
 from predicast.language.where.shape import (
@@ -17,6 +18,7 @@ from predicast.language.where.shape import (
     as_string,
     as_timestamp,
 )
+from predicast.language.where.spans import spans_of, unit_of
 from predicast.language.where.tokens import END
 from predicast.model import Kind, Operator
 
@@ -62,7 +64,6 @@ _LITERAL_STARTS: Final = frozenset(
     }
 )
 _PARAMETER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ALLOWED: Final = "a subscription is made of comparisons, BETWEEN, IN, LIKE, RLIKE, IS NULL"
 
 
 class OperandReader(MistakeReader):
@@ -160,7 +161,7 @@ class OperandReader(MistakeReader):
         if self._token.token_type not in {TokenType.STRING, TokenType.RAW_STRING}:
             hint = "strings stand in quotes: 'IBM'"
             if self._token.token_type in {TokenType.ANY, TokenType.ALL, TokenType.SOME}:
-                hint = "write x LIKE 'a' OR x LIKE 'b'"
+                hint = "write x RLIKE 'a|b'"
             self._fail(f"expected a string {where}", hint=hint)
         return self._quoted()
 
@@ -213,6 +214,37 @@ class OperandReader(MistakeReader):
             end = self._advance().end + 1
         return Literal(start, end, as_string, Kind.STRING)
 
+    def _at_span(self) -> bool:
+        following = self._peek(1).token_type
+        is_number = following in {TokenType.NUMBER, TokenType.STRING, TokenType.DASH}
+        return self._token.token_type is TokenType.INTERVAL and is_number
+
+    def _spans(self) -> Span:
+        self._advance()
+        token = self._token
+        total = Span(0, 0)
+        if token.token_type is TokenType.STRING and unit_of(self._peek(1).text) is None:
+            found = spans_of(token.text)
+            if found is None:
+                self._fail("this is no span of time", hint="write INTERVAL '1 day 2 hours'")
+            self._advance()
+            return found
+        begun = False
+        while not begun or self._at_another_span():
+            sign = "-" if not begun and self._take(TokenType.DASH) else ""
+            number, unit = self._advance(), self._token
+            found = spans_of(f"{sign}{number.text} {unit.text}")
+            if found is None:
+                self._fail("this is no span of time", number, hint="write INTERVAL 1 DAY 2 HOURS")
+            self._advance()
+            begun = True
+            total = Span(total.months + found.months, total.microseconds + found.microseconds)
+        return total
+
+    def _at_another_span(self) -> bool:
+        is_number = self._token.token_type in {TokenType.NUMBER, TokenType.STRING}
+        return is_number and unit_of(self._peek(1).text) is not None
+
     def _fail_at_operand(self, what: str) -> NoReturn:
         token = self._token
         if token is END:
@@ -230,8 +262,6 @@ class OperandReader(MistakeReader):
                     "write what stands behind WHERE; as a name it stands in back-quotes: `select`",
                 )
             self._unsupported("a subscription holds no subquery", "list the values: x IN (1, 2)")
-        if token.token_type is TokenType.ILIKE:
-            self._unsupported(f"{token.text.upper()} cannot be part of a subscription", _ALLOWED)
         self._refuse_known_value()
         if token.token_type is TokenType.PLACEHOLDER:
             self._unsupported(

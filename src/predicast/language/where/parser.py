@@ -6,17 +6,24 @@ recursion, and every error knows its place.
 
 ::
 
+    text       = [WHERE] condition
     condition  = conjunction { OR conjunction }
     conjunction= term { AND term }
-    term       = { NOT } ( "(" condition ")" | test )
-    test       = scalar ( = | == | != | <> | < | <= | > | >= ) scalar
+    term       = { NOT } ( "(" condition ")" [ IS [NOT] truth ] | test )
+    test       = comparison [ IS [NOT] truth ]
                | scalar [NOT] BETWEEN scalar AND scalar
                | scalar [NOT] IN "(" scalar { "," scalar } ")"
-               | scalar [NOT] LIKE string [ESCAPE string] | scalar [NOT] RLIKE string
-               | scalar IS [NOT] NULL
+               | scalar [NOT] ( LIKE | ILIKE ) string [ESCAPE string]
+               | scalar [NOT] ( LIKE | ILIKE ) ( ANY | SOME | ALL ) "(" string { "," string } ")"
+               | scalar [NOT] RLIKE string
+               | scalar IS [NOT] truth
+               | scalar IS [NOT] DISTINCT FROM ( scalar | NULL )
                | function "(" scalar "," string ")"
                | scalar                                 a boolean
                | TRUE | FALSE
+    comparison = scalar ( = | == | != | <> | < | <= | > | >= ) scalar
+               | scalar <=> ( scalar | NULL )
+    truth      = NULL | UNKNOWN | TRUE | FALSE
     scalar     = name | literal | an expression over attributes: ``scalars.py``
     literal    = number | string | TRUE | FALSE | timestamp | ":" parameter
     string     = quoted text | ":" parameter
@@ -34,16 +41,17 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from predicast.derived import Tree
 from predicast.errors import NestingTooDeepError, ParseError, suggest
-from predicast.language.where.cases import CaseReader
+from predicast.language.where.constraints import ConstraintReader, literal_operand
 from predicast.language.where.operands import PRESENCE_FUNCTIONS, STRING_FUNCTIONS
 from predicast.language.where.position import error_at
 from predicast.language.where.scalars import Operand
-from predicast.language.where.shape import ConstraintTemplate, Literal
+from predicast.language.where.shape import ConstraintTemplate
 from predicast.language.where.tokens import END
+from predicast.language.where.truth import Plain, Written, is_true, is_unknown, plain
 from predicast.model import And, Kind, Leaf, Not, Operator, Or
-from predicast.model.expression import Node
 
 MAX_NESTING: Final = 64
+_MAX_UNKNOWN: Final = 4  # inside one another: each says twice what it is about
 
 _COMPARISONS: Final = {
     TokenType.EQ: Operator.EQ,
@@ -53,6 +61,8 @@ _COMPARISONS: Final = {
     TokenType.GT: Operator.GT,
     TokenType.GTE: Operator.GE,
 }
+_NULL_SAFE: Final = TokenType.NULLSAFE_EQ
+_NAMES_ONE: Final = "one side names an attribute"
 _MIRRORED: Final = {
     Operator.LT: Operator.GT,
     Operator.LE: Operator.GE,
@@ -60,7 +70,8 @@ _MIRRORED: Final = {
     Operator.GE: Operator.LE,
 }
 _TESTS: Final = frozenset({*STRING_FUNCTIONS, *PRESENCE_FUNCTIONS})
-_WORDS: Final = ("AND", "OR", "BETWEEN", "LIKE", "RLIKE", "IN", "IS")
+_WORDS: Final = ("AND", "OR", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "IN", "IS")
+_IS: Final = "NULL, TRUE, FALSE or UNKNOWN after IS"
 
 
 @dataclass(slots=True)
@@ -69,17 +80,17 @@ class _Group:
 
     start: int
     negated: bool = False
-    alternatives: list[list[Node[ConstraintTemplate]]] = field(default_factory=lambda: [[]])
+    unknowns: int = 0  # how many IS UNKNOWN of conditions stand inside one another in it
+    alternatives: list[list[Written]] = field(default_factory=lambda: [[]])
 
-    def node(self) -> Node[ConstraintTemplate]:
+    def node(self) -> Written:
         conjunctions = [
             terms[0] if len(terms) == 1 else And(tuple(terms)) for terms in self.alternatives
         ]
-        node = conjunctions[0] if len(conjunctions) == 1 else Or(tuple(conjunctions))
-        return Not(node) if self.negated else node
+        return conjunctions[0] if len(conjunctions) == 1 else Or(tuple(conjunctions))
 
 
-def parse(text: str, *, parameters: bool = False) -> Node[ConstraintTemplate]:
+def parse(text: str, *, parameters: bool = False) -> Plain:
     """The text as a template, or a ``ParseError`` that points at what is wrong."""
     return _Parser(text, parameters=parameters).condition()
 
@@ -89,14 +100,14 @@ def parse_scalar(text: str) -> Tree:
     return _Parser(text).scalar()
 
 
-class _Parser(CaseReader):
+class _Parser(ConstraintReader):
     """One pass over the tokens, with one token of look-ahead."""
 
     # The boolean skeleton: a stack of groups instead of recursion.
 
-    def condition(self) -> Node[ConstraintTemplate]:
-        self._refuse_leading_word()
-        return self._condition(END.token_type)
+    def condition(self) -> Plain:
+        self._skip_leading_word()
+        return plain(self._condition(END.token_type))
 
     def scalar(self) -> Tree:
         """The whole text as an expression."""
@@ -106,7 +117,7 @@ class _Parser(CaseReader):
             self._fail(f"expected an operator or the end, not {self._token.text!r}")
         return tree
 
-    def _condition(self, end: TokenType) -> Node[ConstraintTemplate]:
+    def _condition(self, end: TokenType) -> Written:
         groups = [_Group(0)]
         while True:
             negated = self._negation(len(groups) - 1)
@@ -121,8 +132,7 @@ class _Parser(CaseReader):
             while self._take(TokenType.R_PAREN):
                 if len(groups) == 1:
                     self._fail("this parenthesis was never opened", self._previous)
-                closed = groups.pop()
-                groups[-1].alternatives[-1].append(closed.node())
+                self._close_group(groups)
             if self._take(TokenType.AND):
                 continue
             if self._take(TokenType.OR):
@@ -135,6 +145,47 @@ class _Parser(CaseReader):
                     ParseError, self._text, groups[-1].start, "this parenthesis is never closed"
                 )
             return groups[0].node()
+
+    def _close_group(self, groups: list[_Group]) -> None:
+        """Make a term of what stood in parentheses, and of the IS behind them."""
+        closed = groups.pop()
+        node = closed.node()
+        if self._token.token_type is TokenType.IS:
+            node = self._is_truth(node, closed)
+        groups[-1].unknowns = max(groups[-1].unknowns, closed.unknowns)
+        groups[-1].alternatives[-1].append(Not(node) if closed.negated else node)
+
+    def _is_truth(self, node: Written, group: _Group | None = None) -> Written:
+        """IS and what follows, about a whole condition."""
+        self._advance()
+        negated = self._take(TokenType.NOT)
+        word = self._token
+        if self._take(TokenType.TRUE):
+            found = is_true(node)
+        elif self._take(TokenType.FALSE):
+            found = is_true(Not(node))
+        elif self._take_unknown():
+            if group is not None and not isinstance(node, Leaf):
+                group.unknowns += 1
+                self._check_unknowns(group.unknowns)
+            found = is_unknown(node)
+        else:
+            self._fail(f"expected {_IS}", word, hint="write (x > 5 OR y) IS TRUE")
+        return Not(found) if negated else found
+
+    def _check_unknowns(self, unknowns: int) -> None:
+        if unknowns > _MAX_UNKNOWN:
+            raise NestingTooDeepError(
+                f"IS UNKNOWN stands inside IS UNKNOWN more than {_MAX_UNKNOWN} times",
+                limit=_MAX_UNKNOWN,
+                actual=unknowns,
+            )
+
+    def _take_unknown(self) -> bool:
+        is_unknown = self._token.token_type in {TokenType.NULL, TokenType.UNKNOWN}
+        if is_unknown:
+            self._advance()
+        return is_unknown
 
     def _negation(self, open_groups: int) -> bool:
         """Consume a run of NOTs; say whether it is of odd length."""
@@ -154,7 +205,7 @@ class _Parser(CaseReader):
 
     # One test.
 
-    def _test(self) -> Node[ConstraintTemplate]:
+    def _test(self) -> Written:
         token = self._token
         if token.token_type in {TokenType.TRUE, TokenType.FALSE}:
             return self._constant()
@@ -165,16 +216,24 @@ class _Parser(CaseReader):
             )
         if self._at_call() and token.text.lower() in _TESTS and self._at_name():
             return Leaf(self._call())
+        if token.token_type is TokenType.NULL and self._peek(1).token_type is _NULL_SAFE:
+            return self._behind_comparison(self._null_first())
         left = self._operand("a condition", first=True)
         if left.literal is not None:
             if left.fixed and left.literal.kind is Kind.BOOLEAN and not self._is_compared():
-                return And(()) if left.literal.convert("") else Or(())
+                constant: Written = And(()) if left.literal.convert("") else Or(())
+                return self._behind_comparison(constant)
             return self._mirrored_comparison(left, token)
+        if self._token.token_type is _NULL_SAFE:
+            self._advance()
+            return self._behind_comparison(self._same(left, token, "<=>"))
         if self._token.token_type in _COMPARISONS:
             operator = _COMPARISONS[self._advance().token_type]
             right = self._operand(f"a value after {operator.value}")
-            return self._comparison(left, operator, right, token)
+            return self._behind_comparison(self._comparison(left, operator, right, token))
         negated = self._take(TokenType.NOT)
+        if self._token.token_type in {TokenType.LIKE, TokenType.ILIKE}:
+            return self._like(left, token, negated=negated)
         node = self._worded_test(left, token)
         if node is not None:
             return Not(node) if negated else node
@@ -183,22 +242,24 @@ class _Parser(CaseReader):
             hint = "write x IS NOT NULL" if self._token.token_type is TokenType.NULL else None
             if self._is_comparison(self._token):
                 hint = "write x != 5, or NOT x < 5"
-            self._fail("expected IN, BETWEEN, LIKE or RLIKE after NOT", hint=hint)
+            self._fail("expected IN, BETWEEN, LIKE, ILIKE or RLIKE after NOT", hint=hint)
         # A boolean attribute by itself: x is x = TRUE, so that NOT x is x != TRUE.
         return Leaf(self._truth(left, token.start))
 
     def _is_compared(self) -> bool:
-        return self._token.token_type in _COMPARISONS
+        kind = self._token.token_type
+        return kind in _COMPARISONS or kind is _NULL_SAFE or self._at_distinct()
 
-    def _truth(self, operand: Operand, start: int) -> ConstraintTemplate:
-        assert operand.tree is not None
-        truth = Literal(start, start, lambda _: True, Kind.BOOLEAN)
-        name = self._attribute(operand.tree)
-        return ConstraintTemplate(name, Operator.EQ, (truth,), start, operand.fixed)
+    def _at_distinct(self) -> bool:
+        behind_is = 2 if self._peek(1).token_type is TokenType.NOT else 1
+        is_distinct = self._peek(behind_is).token_type is TokenType.DISTINCT
+        return self._token.token_type is TokenType.IS and is_distinct
 
-    def _comparison(
-        self, left: Operand, operator: Operator, right: Operand, at: Token
-    ) -> Node[ConstraintTemplate]:
+    def _behind_comparison(self, node: Written) -> Written:
+        """IS binds less tightly than a comparison: x = 5 IS TRUE is about the whole of it."""
+        return self._is_truth(node) if self._token.token_type is TokenType.IS else node
+
+    def _comparison(self, left: Operand, operator: Operator, right: Operand, at: Token) -> Written:
         """A constraint if one side is a literal; otherwise what the comparison gives is tested."""
         if right.literal is not None:
             return Leaf(self._constraint(left, operator, at, right))
@@ -211,38 +272,75 @@ class _Parser(CaseReader):
             function, sides = function.replace(">", "<"), sides[::-1]
         tree = self._called(function, sides, left.start)
         fixed = (*left.fixed, *right.fixed)
-        test = Leaf(self._truth(Operand(tree, None, left.start, fixed), left.start))
+        test: Written = Leaf(self._truth(Operand(tree, None, left.start, fixed), left.start))
         return Not(test) if operator is Operator.NE else test
 
-    def _compared(
-        self, operator: str, left: tuple[Tree, int], right: tuple[Tree, int]
-    ) -> Node[ConstraintTemplate]:
+    def _compared(self, operator: str, left: tuple[Tree, int], right: tuple[Tree, int]) -> Written:
         sides = (self._as_operand(*left), self._as_operand(*right))
         if sides[0].literal is not None and sides[1].literal is not None:
             self._fail("this compares two values", hint="one side names an attribute")
         return self._comparison(sides[0], Operator(operator), sides[1], self._previous)
 
-    def _worded_test(self, left: Operand, at: Token) -> Node[ConstraintTemplate] | None:
+    def _worded_test(self, left: Operand, at: Token) -> Written | None:
         if self._take(TokenType.BETWEEN):
             return self._between(left, at)
         if self._take(TokenType.IN):
             return self._among(left, at)
-        if self._take(TokenType.LIKE):
-            parts = [self._string_or_parameter("after LIKE")]
-            if self._take(TokenType.ESCAPE):
-                parts.append(self._string_or_parameter("after ESCAPE"))
-            return Leaf(self._constraint(left, Operator.LIKE, at, *map(_literal_operand, parts)))
         if self._take(TokenType.RLIKE):
-            pattern = _literal_operand(self._string_or_parameter("after RLIKE"))
+            pattern = literal_operand(self._string_or_parameter("after RLIKE"))
             return Leaf(self._constraint(left, Operator.MATCHES, at, pattern))
         if self._take(TokenType.IS):
-            operator = Operator.EXISTS if self._take(TokenType.NOT) else Operator.ABSENT
-            if not self._take(TokenType.NULL):
-                self._fail("expected NULL or NOT NULL after IS", hint=self._instead_of_is())
-            return Leaf(self._constraint(left, operator, at))
+            return self._is(left, at)
         return None
 
-    def _between(self, left: Operand, at: Token) -> Node[ConstraintTemplate]:
+    def _is(self, left: Operand, at: Token) -> Written:
+        negated = self._take(TokenType.NOT)
+        word = self._token
+        if self._take(TokenType.DISTINCT):
+            self._expect(TokenType.FROM, "FROM after DISTINCT", "write x IS DISTINCT FROM 5")
+            same = self._same(left, at, "DISTINCT FROM")
+            return same if negated else Not(same)
+        if word.token_type in {TokenType.TRUE, TokenType.FALSE}:
+            literal = literal_operand(self._literal(""))
+            truth = is_true(Leaf(self._constraint(left, Operator.EQ, at, literal)))
+            return Not(truth) if negated else truth
+        if not self._take_unknown():
+            self._fail(f"expected {_IS}", hint=self._instead_of_is())
+        return Leaf(self._constraint(left, Operator.EXISTS if negated else Operator.ABSENT, at))
+
+    # Equality that is never unknown.
+
+    def _same(self, left: Operand, at: Token, sign: str) -> Written:
+        """Equal to what follows, or both absent."""
+        if self._take(TokenType.NULL):
+            if left.tree is None:
+                self._fail("this compares two values", at, hint=_NAMES_ONE)
+            return Leaf(self._constraint(left, Operator.ABSENT, at))
+        begin = self._position
+        right = self._operand(f"a value after {sign}")
+        if left.tree is not None and right.tree is not None:
+            return self._same_trees(left, right)
+        if left.tree is None and right.tree is None:
+            self._position = begin
+            self._fail("this compares two values", hint=_NAMES_ONE)
+        return is_true(self._comparison(left, Operator.EQ, right, at))
+
+    def _same_trees(self, left: Operand, right: Operand) -> Written:
+        assert left.tree is not None and right.tree is not None
+        sides = [(left.tree, left.start), (right.tree, right.start)]
+        tree = self._called("<=>", sides, left.start)
+        fixed = (*left.fixed, *right.fixed)
+        return Leaf(self._truth(Operand(tree, None, left.start, fixed), left.start))
+
+    def _null_first(self) -> Written:
+        at = self._advance()
+        self._advance()
+        right = self._operand("a value after <=>")
+        if right.tree is None:
+            self._fail("this compares two values", at, hint=_NAMES_ONE)
+        return Leaf(self._constraint(right, Operator.ABSENT, at))
+
+    def _between(self, left: Operand, at: Token) -> Written:
         lo = self._end("a value after BETWEEN")
         both = "AND between the two ends of BETWEEN"
         self._expect(TokenType.AND, both, "write x BETWEEN 1 AND 5")
@@ -257,10 +355,10 @@ class _Parser(CaseReader):
             self._fail_at_operand(what)
         return self._operand(what)
 
-    def _among(self, left: Operand, at: Token) -> Node[ConstraintTemplate]:
+    def _among(self, left: Operand, at: Token) -> Written:
         members = self._members()
         literals = [member for member in members if member.literal is not None]
-        parts: list[Node[ConstraintTemplate]] = []
+        parts: list[Written] = []
         if literals:
             parts.append(Leaf(self._constraint(left, Operator.IN, at, *literals)))
         parts += [
@@ -285,14 +383,20 @@ class _Parser(CaseReader):
         self._expect(TokenType.R_PAREN, "a comma or the closing parenthesis of IN")
         return found
 
-    def _constant(self) -> Node[ConstraintTemplate]:
+    def _constant(self) -> Written:
         token = self._advance()
-        if self._token.token_type in _COMPARISONS:
+        if self._is_compared():
             self._position -= 1
             return self._mirrored_comparison(self._operand("", first=True), token)
-        return And(()) if token.token_type is TokenType.TRUE else Or(())
+        constant: Written = And(()) if token.token_type is TokenType.TRUE else Or(())
+        return self._behind_comparison(constant)
 
-    def _mirrored_comparison(self, left: Operand, at: Token) -> Node[ConstraintTemplate]:
+    def _mirrored_comparison(self, left: Operand, at: Token) -> Written:
+        if self._take(_NULL_SAFE):
+            return self._behind_comparison(self._same(left, at, "<=>"))
+        if self._at_distinct():
+            self._advance()
+            return self._is(left, at)
         if self._token.token_type not in _COMPARISONS:
             self._refuse_known_continuation()
             self._fail("expected a comparison after the value", hint=self._instead_of_value(at))
@@ -302,7 +406,7 @@ class _Parser(CaseReader):
         if right.literal is not None:
             self._position = begin
             self._fail("this compares two values", hint=self._instead_of_value(at))
-        return self._comparison(left, operator, right, at)
+        return self._behind_comparison(self._comparison(left, operator, right, at))
 
     def _call(self) -> ConstraintTemplate:
         at = self._advance()
@@ -315,7 +419,7 @@ class _Parser(CaseReader):
         self._expect(TokenType.COMMA, f"a comma between the arguments of {function}")
         literal = self._string_or_parameter(f"as the second argument of {function}")
         self._expect(TokenType.R_PAREN, f"the closing parenthesis of {function}")
-        return self._constraint(argument, STRING_FUNCTIONS[function], at, _literal_operand(literal))
+        return self._constraint(argument, STRING_FUNCTIONS[function], at, literal_operand(literal))
 
     def _argument(self, function: str) -> Operand:
         token = self._token
@@ -329,31 +433,11 @@ class _Parser(CaseReader):
             hint=f"write {function}(x, 'part')",
         )
 
-    def _constraint(
-        self, left: Operand, operator: Operator, at: Token, *operands: Operand
-    ) -> ConstraintTemplate:
-        literals = tuple(each.literal for each in operands if each.literal is not None)
-        kinds = {literal.kind for literal in literals if literal.kind is not None}
-        if len(kinds) > 1:
-            mixed = " and ".join(sorted(kind.value for kind in kinds))
-            self._fail(f"the values of {operator.value} are of one kind, not {mixed}", at)
-        if not kinds <= operator.kinds:
-            self._fail(
-                f"{operator.value} does not order booleans", at, hint="write x = TRUE or x = FALSE"
-            )
-        assert left.tree is not None
-        fixed = (*left.fixed, *(span for each in operands for span in each.fixed))
-        return ConstraintTemplate(self._attribute(left.tree), operator, literals, at.start, fixed)
-
     def _instead_of_is(self) -> str:
         token = self._token
-        if token.text.upper() in {"NONE", "NIL", "EMPTY", "MISSING", "UNKNOWN"}:
+        if token.text.upper() in {"NONE", "NIL", "EMPTY", "MISSING"}:
             return "write x IS NULL"
-        if token.token_type is TokenType.DISTINCT:
-            return "write x = 5, or x != 5 OR x IS NULL for what differs or is absent"
-        if self._at_literal() and token.token_type not in {TokenType.TRUE, TokenType.FALSE}:
-            return "write x = 5"
-        return "write x = TRUE to test a boolean"
+        return "write x = 5" if self._at_literal() else "write x IS NULL or x IS NOT TRUE"
 
     def _instead_of_value(self, value: Token) -> str:
         """What may have been meant by a value that no attribute is compared with."""
@@ -378,7 +462,3 @@ class _Parser(CaseReader):
             f"expected AND, OR or the end, not {token.text!r}",
             hint=f"did you mean {close}?" if close else hint,
         )
-
-
-def _literal_operand(literal: Literal) -> Operand:
-    return Operand(None, literal, literal.start)

@@ -36,11 +36,15 @@ from predicast.errors import (
     suggest,
 )
 from predicast.language.where.mistakes import AT_VALUE, BEHIND_TEST, CALLS, FUNCTIONS_ELSEWHERE
-from predicast.language.where.operands import FUNCTIONS, OperandReader
+from predicast.language.where.operands import (
+    FUNCTIONS,
+    PRESENCE_FUNCTIONS,
+    STRING_FUNCTIONS,
+    OperandReader,
+)
 from predicast.language.where.position import error_at
 from predicast.language.where.scalar_text import name_of
 from predicast.language.where.shape import Literal
-from predicast.language.where.spans import spans_of, unit_of
 from predicast.language.where.tokens import END
 from predicast.model.values import canonical_number, kind_of
 
@@ -62,21 +66,25 @@ _COMPARED: Final = {
     TokenType.LTE: "<=",
     TokenType.GT: ">",
     TokenType.GTE: ">=",
+    TokenType.NULLSAFE_EQ: "<=>",
 }
 _CONTINUES: Final = frozenset({*_BINARY, TokenType.DCOLON})
 # Behind a parenthesis these say that a value stands in it, and inside of one that none does.
 _BEHIND_VALUE: Final = _CONTINUES | frozenset(_COMPARED) | frozenset(
     {
         *(TokenType.BETWEEN, TokenType.IN, TokenType.LIKE, TokenType.RLIKE, TokenType.IS),
-        TokenType.NOT,
+        *(TokenType.ILIKE, TokenType.NOT),
     }
 )  # fmt: skip
 _OF_CONDITIONS: Final = frozenset(
     {
         *(TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.BETWEEN, TokenType.IN),
-        *(TokenType.LIKE, TokenType.RLIKE, TokenType.IS),
+        *(TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE, TokenType.IS),
     }
 )
+_NO_VALUES: Final = _OF_CONDITIONS | frozenset({TokenType.NEQ, TokenType.NULL})
+_TESTS: Final = frozenset({*STRING_FUNCTIONS, *PRESENCE_FUNCTIONS})
+_TRUTHS: Final = frozenset({TokenType.TRUE, TokenType.FALSE, TokenType.UNKNOWN})
 _LITERALS: Final = frozenset({TokenType.NUMBER, TokenType.STRING})
 _FLOATS: Final = frozenset({TokenType.DOUBLE, TokenType.FLOAT, TokenType.DECIMAL})
 _DATE: Final = re.compile(r"[0-9]{4}([-/])[0-9]{1,2}\1[0-9]{1,2}(?![\w.])")
@@ -185,11 +193,6 @@ class ScalarReader(OperandReader):
             return True
         return self._at_name() and self._at_call()
 
-    def _at_span(self) -> bool:
-        following = self._peek(1).token_type
-        is_number = following in {TokenType.NUMBER, TokenType.STRING, TokenType.DASH}
-        return self._token.token_type is TokenType.INTERVAL and is_number
-
     def _at_parenthesised_value(self) -> bool:
         """Whether the parenthesis here holds a value, and not a condition."""
         depth, compares = 0, False
@@ -200,12 +203,37 @@ class ScalarReader(OperandReader):
             elif kind is TokenType.R_PAREN:
                 depth -= 1
                 if depth == 0:
-                    behind = self._peek(position + 1 - self._position)
-                    return behind is not END and behind.token_type in _BEHIND_VALUE
+                    return self._is_behind_value(position + 1)
             elif kind is TokenType.CASE:
                 compares = True  # its conditions are its own
             elif depth == 1 and kind in _OF_CONDITIONS and not compares:
                 return False
+        return False
+
+    def _is_behind_value(self, end: int) -> bool:
+        """Whether what follows the parenthesis that ends there is said of a value.
+
+        IS TRUE is said of conditions, IS NULL of either.
+        """
+        ahead = end - self._position
+        token = self._peek(ahead)
+        if token.token_type is TokenType.IS:
+            ahead += 2 if self._peek(ahead + 1).token_type is TokenType.NOT else 1
+            word = self._peek(ahead).token_type
+            if word is TokenType.NULL:
+                return not self._has_condition(end)
+            return word not in _TRUTHS
+        return token is not END and token.token_type in _BEHIND_VALUE
+
+    def _has_condition(self, end: int) -> bool:
+        """Whether something stands from here to there that no value has in it."""
+        for position in range(self._position, end):
+            token, following = self._tokens[position], self._tokens[position + 1]
+            if token.token_type is TokenType.CASE:
+                return False
+            is_call = following.token_type is TokenType.L_PAREN
+            if token.token_type in _NO_VALUES or (is_call and token.text.lower() in _TESTS):
+                return True
         return False
 
     # Expressions.
@@ -431,32 +459,6 @@ class ScalarReader(OperandReader):
             self._fail(f"expected a type, not {token.text!r}", hint=hint)
         self._advance()
         return known
-
-    def _spans(self) -> Span:
-        self._advance()
-        token = self._token
-        total = Span(0, 0)
-        if token.token_type is TokenType.STRING and unit_of(self._peek(1).text) is None:
-            found = spans_of(token.text)
-            if found is None:
-                self._fail("this is no span of time", hint="write INTERVAL '1 day 2 hours'")
-            self._advance()
-            return found
-        begun = False
-        while not begun or self._at_another_span():
-            sign = "-" if not begun and self._take(TokenType.DASH) else ""
-            number, unit = self._advance(), self._token
-            found = spans_of(f"{sign}{number.text} {unit.text}")
-            if found is None:
-                self._fail("this is no span of time", number, hint="write INTERVAL 1 DAY 2 HOURS")
-            self._advance()
-            begun = True
-            total = Span(total.months + found.months, total.microseconds + found.microseconds)
-        return total
-
-    def _at_another_span(self) -> bool:
-        is_number = self._token.token_type in {TokenType.NUMBER, TokenType.STRING}
-        return is_number and unit_of(self._peek(1).text) is not None
 
     # What the parser knows more of.
 

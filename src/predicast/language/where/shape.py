@@ -157,9 +157,10 @@ class Shape:
         leaves = {id(leaf): leaf for clause in clauses for leaf in clause}
         for template in leaves.values():
             for literal in template.literals:
-                if literal.start in index:
-                    converters[index[literal.start]] = literal.convert
-                else:
+                place = index.get(literal.start)
+                if place is not None and place < len(slots):
+                    converters[place] = literal.convert
+                elif place is None:  # a test and its negation share a constant
                     index[literal.start] = len(slots) + len(constants)
                     constants.append(literal.convert(text[literal.start : literal.end]))
         self._converters = converters

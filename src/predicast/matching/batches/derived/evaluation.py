@@ -93,6 +93,8 @@ def _column(batch: EventBatch, tree: Tree) -> Column:
             return _case(batch, tree)
         case Call("shift", (subject, Span() as span)):
             return _shifted(_column(batch, subject), span)
+        case Call("<=>", (left, right)):
+            return _same(batch, _column(batch, left), _column(batch, right))
         case Call("coalesce", arguments):
             return _first(batch, [_column(batch, each) for each in arguments])
         case Call("greatest" | "least" as function, arguments):
@@ -186,6 +188,21 @@ def _comparison(function: str, left: TypedValues, right: TypedValues) -> Mask | 
 
 
 # Functions that have a value though some arguments have none.
+
+
+def _same(batch: EventBatch, left: Column, right: Column) -> Column:
+    """Equal where both are there, otherwise whether neither is."""
+    here = [_present(batch, column) for column in (left, right)]
+    lacking = np.flatnonzero(~(here[0] & here[1]))
+    neither = ~(here[0] | here[1])
+    return merged([*_strict("=", [left, right]), made(Booleans, neither[lacking], lacking)])
+
+
+def _present(batch: EventBatch, column: Column) -> Mask:
+    mask = np.zeros(len(batch), bool)
+    for part in column:
+        mask[rows_of(part)] = True
+    return mask
 
 
 def _first(batch: EventBatch, arguments: list[Column]) -> Column:

@@ -1,0 +1,67 @@
+"""Network addresses in strings: whether one lies in a network.
+
+A mapped address, ``::ffff:10.0.0.1``, is an IPv4 address in the guise of IPv6, as servers that
+listen on both see their IPv4 clients. So it lies in the IPv4 networks that ``10.0.0.1`` lies in,
+and in the IPv6 networks that hold it as it is written. A network of nothing but such addresses,
+``::ffff:10.0.0.0/104``, is the IPv4 network that it stands for.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
+from typing import Any, Final
+
+_MAPPED: Final = IPv6Network("::ffff:0:0/96")
+_LONGEST: Final = 80  # characters: an IPv6 address, and the name of a network interface behind it
+# Many networks ask about the address of one event, and many events about one network.
+_REMEMBERED: Final = 4_096
+
+Network = IPv4Network | IPv6Network
+
+
+def is_in(address: Any, network: Any) -> bool | None:
+    """Whether the address is in the network, ``None`` if it is no address."""
+    if type(address) is not str or type(network) is not str or len(address) > _LONGEST:
+        return None
+    found, within = _address(address), _network(network)
+    if found is None or within is None:
+        return None
+    if isinstance(within, IPv4Network) and isinstance(found, IPv6Address):
+        mapped = found.ipv4_mapped
+        return mapped is not None and mapped in within
+    return found in within
+
+
+def canonical_network(text: str) -> str | None:
+    """The one spelling of a network, ``None`` if it is none; bits of a host in it are left out."""
+    network = _network(text) if len(text) <= _LONGEST else None
+    return None if network is None else str(network)
+
+
+@lru_cache(_REMEMBERED)
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None
+
+
+@lru_cache(_REMEMBERED)
+def _network(text: str) -> Network | None:
+    try:
+        network = ip_network(text, strict=False)
+    except ValueError:
+        return None
+    if isinstance(network, IPv6Network) and network.subnet_of(_MAPPED):
+        base = network.network_address.ipv4_mapped
+        assert base is not None
+        return IPv4Network((base, network.prefixlen - _MAPPED.prefixlen))
+    return network
