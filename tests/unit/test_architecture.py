@@ -29,7 +29,7 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "derived/": (
         "expressions over attributes: trees, functions, what they make of one event",
-        "errors model",
+        "errors bounded_cache model",
     ),
     "arrow/": (
         "the Arrow edge: what is accepted as a table, its columns brought to plain layouts",

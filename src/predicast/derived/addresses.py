@@ -8,7 +8,6 @@ and in the IPv6 networks that hold it as it is written. A network of nothing but
 
 from __future__ import annotations
 
-from functools import lru_cache
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -19,10 +18,13 @@ from ipaddress import (
 )
 from typing import Any, Final
 
+from predicast.bounded_cache import remembered
+
 _MAPPED: Final = IPv6Network("::ffff:0:0/96")
 _LONGEST: Final = 80  # characters: an IPv6 address, and the name of a network interface behind it
 # Many networks ask about the address of one event, and many events about one network.
-_REMEMBERED: Final = 4_096
+_MAX_BYTES: Final = 4 << 20
+_BYTES: Final = 1_000  # of one
 
 Network = IPv4Network | IPv6Network
 
@@ -46,7 +48,7 @@ def canonical_network(text: str) -> str | None:
     return None if network is None else str(network)
 
 
-@lru_cache(_REMEMBERED)
+@remembered(_MAX_BYTES, lambda _, __: _BYTES)
 def _address(text: str) -> IPv4Address | IPv6Address | None:
     try:
         return ip_address(text)
@@ -54,7 +56,7 @@ def _address(text: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-@lru_cache(_REMEMBERED)
+@remembered(_MAX_BYTES, lambda _, __: _BYTES)
 def _network(text: str) -> Network | None:
     try:
         network = ip_network(text, strict=False)
