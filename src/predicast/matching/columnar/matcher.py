@@ -112,9 +112,9 @@ class Columnar(Matcher):
             self._is_whole = False
             self._change(delta, gone, added - removed)
             self._is_whole = True
-        if self._full:
+        if self._full and "small" not in self._merges:
             self._wake("small")
-        if self._is_large_due:
+        if self._is_large_due and "large" not in self._merges:
             self._wake("large")
         return Effect(0, len(gone) - removed, added + removed)
 
@@ -213,7 +213,8 @@ class Columnar(Matcher):
             found = segment.delete(rows)
             if not len(found):
                 continue
-            self._is_large_due |= segment.is_worn()
+            if segment.is_worn():
+                self._is_large_due |= segment.deleted > self.small // 8 or not segment.live()
             if len(rows) == 1:
                 break
             rows = rows[~np.isin(rows[:, 0], found)]

@@ -32,6 +32,7 @@ from predicast.model import Absent, Event
 _ASK_ALONE: Final = 7.0
 _ASK_BATCH: Final = 50.0
 _ASK_EACH: Final = 0.3
+_CALL_AGAIN: Final = 1.25  # times what asking had cost when a worker was last called
 
 
 class Parts(NamedTuple):
@@ -59,7 +60,10 @@ class Ledger:
     Threads that ask at the same time may lose a count of each other's: it is an estimate.
     """
 
-    __slots__ = ("_segments", "_worth", "compile_cost", "events", "rent", "spent", "wake")
+    __slots__ = (
+        *("_called_at", "_segments", "_worth", "compile_cost"),
+        *("events", "rent", "spent", "wake"),
+    )
 
     def __init__(self, wake: Callable[[Lane], None]) -> None:
         self.wake = wake
@@ -69,6 +73,7 @@ class Ledger:
         self.spent = 0.0  # on asking one more segment, since the last merge was begun
         self._segments: tuple[Segment, ...] = ()
         self._worth = 0.0
+        self._called_at: dict[Lane, float] = {"small": 0.0, "large": 0.0}
 
     def note(self, parts: Parts, events: int) -> None:
         """So many events are about to be asked of more than one part."""
@@ -77,13 +82,20 @@ class Ledger:
             for recent in recents:
                 self.rent += recent.rent(events)
             if self.rent > self.compile_cost:
-                self.wake("small")
+                self._call("small", self.rent)
         if len(segments) > 1:
             if segments is not self._segments:
                 self._segments, self._worth = segments, cheapest_merge(segments)
             self.spent += min(_ASK_ALONE * events, _ASK_BATCH + _ASK_EACH * events)
             if self.spent > self._worth:
-                self.wake("large")
+                self._call("large", self.spent)
+
+    def _call(self, lane: Lane, cost: float) -> None:
+        """Call a worker, who may be at work on something else: not for each event again."""
+        before = self._called_at[lane]
+        if not before <= cost < _CALL_AGAIN * before:
+            self._called_at[lane] = cost
+            self.wake(lane)
 
 
 class ColumnarView(View):
