@@ -39,6 +39,12 @@ KEYWORDS = sorted(key.lower() for key in Spark.Tokenizer.KEYWORDS if key[0].isal
 
 
 @given(st.text(min_size=1, max_size=6) | st.sampled_from(KEYWORDS))
+@example("<")
+@example("<=>")
+@example("=")
+@example("+")
+@example("(")
+@example("::")
 def test_any_name_may_stand_in_an_expression(name: str) -> None:
     for tree in (
         call("+", [Input(name), Constant(1)]),

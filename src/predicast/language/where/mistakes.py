@@ -14,6 +14,14 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from predicast.language.where.tokens import END, TokenReader
 
+# By type: a quoted name or a string may be of the same characters.
+_COMPARISONS: Final = frozenset(
+    {
+        *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE),
+        *(TokenType.GT, TokenType.GTE, TokenType.NULLSAFE_EQ),
+    }
+)
+
 
 class Mistake(NamedTuple):
     """What is wrong, and what would be right."""
@@ -246,7 +254,7 @@ class MistakeReader(TokenReader):
 
     @staticmethod
     def _is_comparison(token: Token) -> bool:
-        return token.text in {"=", "==", "!=", "<>", "<", "<=", ">", ">=", "<=>"}
+        return token.token_type in _COMPARISONS
 
     def _refuse_signs(self) -> None:
         """Two signs that make no operator, or one that is another's here."""
