@@ -268,14 +268,13 @@ def cold(*, out: Out = Path("out/bench")) -> None:
     """What the first answers of a fresh process take, with and without compiled kernels."""
     from bench.cold import cold_table, measure_cold
     from bench.cold_probe import KINDS
-    from bench.measuring.progress import progress_bar
 
     with progress_bar("preparing", total=2 * len(KINDS)) as bar:
         measured = measure_cold(progress=bar.step)
     path = out / "cold.json"
     measured.write(path)
-    Console().print(cold_table(measured))
-    print(f"written to {path}")
+    _show([cold_table(measured)])
+    _tell([path])
     for late in measured.late():
         print(f"LATE: {late}")
     if measured.late():

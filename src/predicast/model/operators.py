@@ -84,7 +84,6 @@ BOUNDS: Final = {
     Operator.BETWEEN: (_LEAST, _GREATEST),
 }
 FROM: Final = frozenset(op for op, ends in BOUNDS.items() if ends[0].is_lower)
-UP_TO: Final = frozenset(op for op, ends in BOUNDS.items() if not ends[-1].is_lower)
 
 ORDER: Final = frozenset({Operator.LT, Operator.LE, Operator.GT, Operator.GE})
 RANGE: Final = frozenset({Operator.BETWEEN, Operator.NOT_BETWEEN})

@@ -27,7 +27,6 @@ from predicast.model import Constraint
 # How many clauses take as long to merge as one of these does.
 _AXIS: Final = 8
 _OTHER: Final = 16
-DELETED: Final = -1  # the key of a clause that nobody asks for any more
 
 
 class Other(NamedTuple):
@@ -56,10 +55,6 @@ class CodedTests:
 
     def __len__(self) -> int:
         return len(self.keys)
-
-    def weight(self) -> int:
-        """What merging it costs, in clauses."""
-        return weight(len(self), self.axes, self.others)
 
     def is_plain(self) -> Array:
         """Which clauses consist of tests of one span only."""
