@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 LANES: Final = 64  # clauses that are compared at a time, one bit each
 
 # What an event says of an axis on which nothing it says can hold; and of every one that it reaches.
@@ -23,3 +25,5 @@ SURE: Final = -1  # it holds
 ASK: Final = -2  # the caller verifies it
 
 FREE: Final = -1  # no bucket is in this slot
+
+NO_WORD: Final = np.uint64(2**64 - 1)  # no word is in this slot of a table
