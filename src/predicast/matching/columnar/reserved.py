@@ -23,7 +23,6 @@ FLOAT: Final = 2
 # How a test is decided when a literal that it requires occurs, if not by the plan of that number.
 SURE: Final = -1  # it holds
 ASK: Final = -2  # the caller verifies it
-
-FREE: Final = -1  # no bucket is in this slot
+WHOLE: Final = -3  # it holds if the literal is the whole word
 
 NO_WORD: Final = np.uint64(2**64 - 1)  # no word is in this slot of a table

@@ -30,6 +30,7 @@ from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.layout.rows import row_arrays
 from predicast.matching.columnar.patterns.hits import NO_HITS, OtherTests
+from predicast.matching.columnar.patterns.pattern_index import EventRoom
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event
 
@@ -41,10 +42,11 @@ _FOUND: Final = 1 << 12  # matches of one event that there is room for at first
 class _Room:
     """What asking one event writes to; nobody else does meanwhile."""
 
-    __slots__ = ("codes", "found", "marks")
+    __slots__ = ("codes", "found", "marks", "patterns")
 
-    def __init__(self, codes: OneEvent, marks: Array, found: int) -> None:
+    def __init__(self, codes: OneEvent, patterns: EventRoom, marks: Array, found: int) -> None:
         self.codes = codes
+        self.patterns = patterns
         self.marks = marks
         self.found = np.empty(found, np.int32)
 
@@ -57,7 +59,8 @@ class Segment:
         self._absent: Absent = absent
         self._other_tests = OtherTests(others, absent)
         self.arrays: SegmentArrays = image.arrays()
-        self._coder = EventCoder(axes, absent, whole=_axes_of_points(self.arrays, len(axes)))
+        whole = _axes_of_points(self.arrays, len(axes))
+        self._coder = EventCoder(axes, absent, self._other_tests.attributes, whole)
         owners = self.arrays.keys[self.arrays.by_key]
         self._deleted = np.empty(len(owners), np.int32)
         self._since = np.empty(len(owners), np.int64)
@@ -174,14 +177,16 @@ class Segment:
         try:
             room = self._rooms.pop()
         except IndexError:  # others are asking, or nobody has yet
-            room = _Room(self._coder.blank(), self._unmarked(), _FOUND)
+            patterns = self._other_tests.room()
+            room = _Room(self._coder.blank(), patterns, self._unmarked(), _FOUND)
         codes = room.codes
         self._coder.code_event(event, codes)
-        hits = self._other_tests.of_event(event) if self.others else NO_HITS
+        tests = self._other_tests
+        hits = tests.of_event(event, codes, room.patterns) if self.others else NO_HITS
         asked = (*self.image, *codes.arrays, *hits, room.marks, self._deleted, self._since, epoch)
         count = loops.now.match_event(*asked, room.found)
         if count < 0:
-            room = _Room(codes, room.marks, -count)
+            room = _Room(codes, room.patterns, room.marks, -count)
             count = loops.now.match_event(*asked, room.found)
         keys: list[int] = room.found[:count].tolist()
         self._rooms.append(room)

@@ -71,6 +71,9 @@ _DIGEST: Final = _digest()
 
 # Called by other kernels only: what calling them from Python takes need not be compiled, nor kept.
 kernel: Callable[[F], F] = _njit(nogil=True, no_cpython_wrapper=True, **_OPTIONS)
+# The same, written out wherever it is called: for the innermost loops, where handing over some
+# arrays would take longer than what is done with them.
+inlined: Callable[[F], F] = _njit(nogil=True, inline="always", **_OPTIONS)
 
 
 class Entry(NamedTuple):

@@ -31,6 +31,7 @@ COMPILED: Final = Loops(
     words.turn_words,
     words.code_event_words,
     patterns.find_tests,
+    patterns.find_event_tests,
     most_events=_EVERY,
 )
 

@@ -23,7 +23,8 @@ from predicast.arrays import Array, offsets, offsets_of
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Strings
 from predicast.matching.columnar.compile.coded_tests import Other
-from predicast.matching.columnar.patterns.pattern_index import PatternIndex
+from predicast.matching.columnar.event_codes import OneEvent
+from predicast.matching.columnar.patterns.pattern_index import EventRoom, PatternIndex
 from predicast.model import Absent, Clause, Event, Operator
 
 _PATTERNS: Final = frozenset({Operator.CONTAINS, Operator.LIKE, Operator.MATCHES})
@@ -36,14 +37,6 @@ class Hits(NamedTuple):
     event_word: Array
     word_first: Array
     word_test: Array
-
-
-class _Patterns(NamedTuple):
-    """The patterns on one attribute, with their numbers among all other tests."""
-
-    patterns: PatternIndex
-    numbers: Array
-    straight: Array  # the numbers of those that are not inverted
 
 
 class _Words:
@@ -73,36 +66,40 @@ class OtherTests:
 
     def __init__(self, others: Sequence[Other], absent: Absent) -> None:
         self._absent: Absent = absent
-        self._patterns: dict[str, _Patterns] = {}
         self._rest: list[tuple[int, Other]] = []
-        by_attribute: dict[str, list[int]] = {}
+        self._straight: dict[str, list[int]] = {}  # the numbers of those that are not inverted
+        patterns, numbers = [], []
         for number, other in enumerate(others):
             if len(other.constraints) == 1 and other.constraints[0].operator in _PATTERNS:
-                by_attribute.setdefault(other.attribute, []).append(number)
+                patterns.append(other.constraints[0])
+                numbers.append(number)
+                straight = self._straight.setdefault(other.attribute, [])
+                if not other.inverted:
+                    straight.append(number)
             else:
                 self._rest.append((number, other))
-        for attribute, numbers in by_attribute.items():
-            self._patterns[attribute] = _Patterns(
-                PatternIndex([others[number].constraints[0] for number in numbers]),
-                np.array(numbers, np.int32),
-                np.array([n for n in numbers if not others[n].inverted], np.int32),
-            )
+        self._index = PatternIndex(patterns, numbers)
         self._all = len(others)
-        self.width = len(self._patterns) + bool(self._rest)
+        self.width = len(self.attributes) + bool(self._rest)
+
+    @property
+    def attributes(self) -> Sequence[str]:
+        """Those whose strings are searched."""
+        return self._index.attributes
 
     def __len__(self) -> int:
         return self._all
 
     def nbytes(self) -> int:
         """The memory of the patterns' indexes."""
-        return sum(each.patterns.nbytes() for each in self._patterns.values())
+        return self._index.nbytes()
 
     def of_batch(self, columns: EventBatch) -> Hits:
         """What holds for the events of a batch."""
         words = _Words()
         event_word = np.full((len(columns), self.width), _NOWHERE, np.int32)
-        for place, (attribute, here) in enumerate(self._patterns.items()):
-            self._code_attribute(columns, attribute, here, words, event_word[:, place])
+        for place, attribute in enumerate(self.attributes):
+            self._code_attribute(columns, attribute, words, event_word[:, place])
         if self._rest:
             held = [
                 np.flatnonzero(columns.test(other.attribute, other.constraints, self._absent))
@@ -117,30 +114,33 @@ class OtherTests:
         return words.hits(event_word)
 
     def _code_attribute(
-        self, columns: EventBatch, attribute: str, here: _Patterns, words: _Words, column: Array
+        self, columns: EventBatch, attribute: str, words: _Words, column: Array
     ) -> None:
         """Write which word each event has in one attribute."""
         if self._absent == "passes":
-            column[:] = words.add(*_one_word(here.straight))
+            column[:] = words.add(*_one_word(np.array(self._straight[attribute], np.int32)))
         for part in columns.parts(attribute):
             rows = slice(None) if part.rows is None else part.rows
             if isinstance(part, Strings):
-                first, found = here.patterns.hits(part.words)
-                column[rows] = words.add(first, here.numbers[found]) + part.values
+                column[rows] = words.add(*self._index.hits(attribute, part.words)) + part.values
             else:
                 column[rows] = _NOWHERE
 
-    def of_event(self, event: Event) -> Hits:
-        """What holds for one event."""
-        found: list[Array] = []
-        for attribute, here in self._patterns.items():
-            value = event.get(attribute)
-            if isinstance(value, str):
-                found.append(here.numbers[here.patterns.hits([value])[1]])
-            elif value is None and self._absent == "passes":
-                found.append(here.straight)
-        found.append(np.array([*self._rest_of(event)], np.int32))
-        return Hits(_ONE_EVENT, *_one_word(np.concatenate(found)))
+    def room(self) -> EventRoom:
+        """Room for what one event finds."""
+        return self._index.room()
+
+    def of_event(self, event: Event, codes: OneEvent, room: EventRoom) -> Hits:
+        """What holds for one event, whose strings are in the room of its codes."""
+        count = self._index.of_event(codes.spots, codes.raw, room)
+        more = [*self._rest_of(event)]
+        if self._absent == "passes":
+            for attribute, straight in self._straight.items():
+                more += straight if event.get(attribute) is None else ()
+        if not more:
+            return Hits(_ONE_EVENT, room.found, room.tests)
+        every = np.concatenate([room.tests[:count], np.array(more, np.int32)])
+        return Hits(_ONE_EVENT, *_one_word(every))
 
     def _rest_of(self, event: Event) -> Iterable[int]:
         for number, other in self._rest:
