@@ -23,3 +23,11 @@ SURE: Final = -1  # it holds
 ASK: Final = -2  # the caller verifies it
 
 FREE: Final = -1  # no bucket is in this slot
+
+# Where a program ends (compile/programs.py).
+HOLDS: Final = -1
+FAILS: Final = -2
+
+# What a test of a row is.
+IS_POINT: Final = 1  # all of its spans are single values
+OF_PROGRAM: Final = 2  # it need not hold: the row's program looks at it

@@ -90,7 +90,7 @@ def patterns(draw: st.DrawFn) -> Constraint:
 
 
 def assert_agrees(constraints: Sequence[Constraint], words: Sequence[str]) -> PatternIndex:
-    index = PatternIndex(constraints)
+    index = PatternIndex([(each,) for each in constraints])
     first, numbers = index.hits(words)
     assert first.dtype == np.int64
     assert numbers.dtype == np.int32
@@ -171,7 +171,7 @@ def test_a_very_long_piece_takes_no_longer_than_the_word() -> None:
     piece = "a" * 300_000
     constraints = [*contains(piece + "b"), Constraint("a", Operator.SUFFIX, piece)]
     like = trusted_constraint("a", Operator.LIKE, LikePattern(f"%{piece}%b%"), Kind.STRING)
-    first, numbers = PatternIndex([*constraints, like]).hits([piece * 3, piece + "b", "a" + piece])
+    first, numbers = PatternIndex([(each,) for each in [*constraints, like]]).hits([piece * 3, piece + "b", "a" + piece])
     assert first.tolist() == [0, 1, 3, 4]
     assert numbers.tolist() == [1, 0, 2, 1]
 
@@ -294,7 +294,9 @@ class Exhausted:
 
 
 def test_a_set_that_runs_out_of_memory_loses_nothing() -> None:
-    index = PatternIndex([*matches("ab+c", "[0-9]+", "^.{3}$", "(?i)HAY"), *contains("b")])
+    index = PatternIndex(
+        [(each,) for each in [*matches("ab+c", "[0-9]+", "^.{3}$", "(?i)HAY"), *contains("b")]]
+    )
     words = ["abbc", "needle in hay", "123", ""]
     expected = [array.tolist() for array in index.hits(words)]
     sets = index._sets
@@ -327,4 +329,4 @@ def test_many_needles_and_memory() -> None:
     words = ["".join(rng.choices(needles, k=8)) for _ in range(20)]
     index = assert_agrees(contains(*needles), words)
     assert sum(map(len, needles)) < index.nbytes() < 200 * len(needles)
-    assert PatternIndex(contains(*needles[:200])).nbytes() < index.nbytes() / 5
+    assert PatternIndex([(each,) for each in contains(*needles[:200])]).nbytes() < index.nbytes() / 5

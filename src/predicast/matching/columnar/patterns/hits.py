@@ -24,9 +24,8 @@ from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Strings
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.patterns.pattern_index import PatternIndex
-from predicast.model import Absent, Clause, Event, Operator
+from predicast.model import Absent, Clause, Event
 
-_PATTERNS: Final = frozenset({Operator.CONTAINS, Operator.LIKE, Operator.MATCHES})
 _NOWHERE: Final = -1  # no word
 
 
@@ -75,20 +74,24 @@ class OtherTests:
         self._absent: Absent = absent
         self._patterns: dict[str, _Patterns] = {}
         self._rest: list[tuple[int, Other]] = []
+        self._clauses: list[tuple[int, Clause]] = []
         by_attribute: dict[str, list[int]] = {}
         for number, other in enumerate(others):
-            if len(other.constraints) == 1 and other.constraints[0].operator in _PATTERNS:
+            if other.rest is not None:
+                self._clauses.append((number, Clause(other.constraints, other.rest)))
+            elif other.patterns():
                 by_attribute.setdefault(other.attribute, []).append(number)
             else:
                 self._rest.append((number, other))
         for attribute, numbers in by_attribute.items():
             self._patterns[attribute] = _Patterns(
-                PatternIndex([others[number].constraints[0] for number in numbers]),
+                PatternIndex([others[number].patterns() for number in numbers]),
                 np.array(numbers, np.int32),
                 np.array([n for n in numbers if not others[n].inverted], np.int32),
             )
         self._all = len(others)
-        self.width = len(self._patterns) + bool(self._rest)
+        self._has_rest = bool(self._rest or self._clauses)
+        self.width = len(self._patterns) + self._has_rest
 
     def __len__(self) -> int:
         return self._all
@@ -103,16 +106,10 @@ class OtherTests:
         event_word = np.full((len(columns), self.width), _NOWHERE, np.int32)
         for place, (attribute, here) in enumerate(self._patterns.items()):
             self._code_attribute(columns, attribute, here, words, event_word[:, place])
-        if self._rest:
-            held = [
-                np.flatnonzero(columns.test(other.attribute, other.constraints, self._absent))
-                for _, other in self._rest
-            ]
-            event = np.concatenate(held)
-            test = np.repeat([number for number, _ in self._rest], [*map(len, held)])
-            first = words.add(
-                offsets_of(np.sort(event), len(columns)), test[np.argsort(event, kind="stable")]
-            )
+        if self._has_rest:
+            event, test = self._held(columns)
+            order = np.argsort(event, kind="stable")
+            first = words.add(offsets_of(event[order], len(columns)), test[order])
             event_word[:, -1] = first + np.arange(len(columns))
         return words.hits(event_word)
 
@@ -130,6 +127,24 @@ class OtherTests:
             else:
                 column[rows] = _NOWHERE
 
+    def _held(self, columns: EventBatch) -> tuple[Array, Array]:
+        """Events and the tests that hold for them, of those that are no patterns."""
+        numbers, held = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+        for number, other in self._rest:
+            mask = columns.test(other.attribute, other.constraints, self._absent)
+            held.append(np.flatnonzero(mask))
+            numbers.append(np.full(len(held[-1]), number, np.int32))
+        events: list[Event] = []
+        for number, clause in self._clauses:
+            names = {constraint.attribute for constraint in clause.all_constraints()}
+            regions = np.flatnonzero(columns.has_intervals(names)).tolist()
+            if regions and not events:
+                events = columns.events()
+            failed = [row for row in regions if not clause.matches(events[row], self._absent)]
+            held.append(np.array(failed, np.int64))
+            numbers.append(np.full(len(failed), number, np.int32))
+        return np.concatenate(held), np.concatenate(numbers)
+
     def of_event(self, event: Event) -> Hits:
         """What holds for one event."""
         found: list[Array] = []
@@ -146,6 +161,10 @@ class OtherTests:
         for number, other in self._rest:
             if Clause(other.constraints).matches(event, self._absent):
                 yield number
+        if event.is_region:
+            for number, clause in self._clauses:
+                if not clause.matches(event, self._absent):
+                    yield number
 
 
 _ONE_EVENT: Final = np.zeros((1, 1), np.int32)  # with one word, of all that holds

@@ -93,21 +93,30 @@ class Use(NamedTuple):
 
 
 class PatternIndex:
-    """Finds which positive pattern constraints on one attribute hold for strings."""
+    """Finds which positive patterns on one attribute hold for strings.
 
-    def __init__(self, patterns: Sequence[Constraint]) -> None:
+    A pattern is one constraint or several, of which one must hold.
+    """
+
+    def __init__(self, patterns: Sequence[Sequence[Constraint]]) -> None:
         numbers: dict[Any, int] = {}
-        of_pattern = np.fromiter(
-            (numbers.setdefault((c.operator, c.operand), len(numbers)) for c in patterns),
-            np.int64,
-            len(patterns),
-        )
-        first_with = np.unique(of_pattern, return_index=True)[1]
-        tests = [patterns[int(first)] for first in first_with]
+        tests: list[Constraint] = []
+        of_alternative: list[int] = []
+        for pattern in patterns:
+            for each in pattern:
+                number = numbers.setdefault((each.operator, each.operand), len(numbers))
+                if number == len(tests):
+                    tests.append(each)
+                of_alternative.append(number)
         self._patterns = len(patterns)
         self._tests = len(tests)
-        self._of_test = np.argsort(of_pattern, kind="stable").astype(np.int32)
-        self._of_test_first = offsets(np.bincount(of_pattern, minlength=len(tests)))
+        test_of = np.array(of_alternative, np.int64)
+        pattern_of = np.repeat(np.arange(len(patterns)), [*map(len, patterns)])
+        order = np.argsort(test_of, kind="stable")
+        self._of_test = pattern_of[order].astype(np.int32)
+        self._of_test_first = offsets(np.bincount(test_of, minlength=len(tests)))
+        # Whether test and pattern are the same throughout.
+        self._are_plain = len(test_of) == len(tests) == len(patterns)
         self._always: list[int] = []
         self._unfiltered: list[int] = []
         self._asked: dict[int, Callable[[str], bool]] = {}
@@ -140,7 +149,10 @@ class PatternIndex:
         self._plans = _plans(plans)
 
     def hits(self, words: Sequence[str]) -> tuple[Array, Array]:
-        """For each word the patterns that hold: CSR offsets, and numbers that ascend in a word."""
+        """For each word the patterns that hold: CSR offsets, and numbers that ascend in a word.
+
+        One of several alternatives is there as often as they hold.
+        """
         per_word = [np.empty(0, np.int64)]
         numbers = [np.empty(0, np.int32)]
         for batch in _batches(words):
@@ -185,7 +197,7 @@ class PatternIndex:
 
     def _pattern_keys(self, words: Array, tests: Array) -> Array:
         """word × number of patterns + pattern, for each pattern that is one of the tests."""
-        if self._patterns == self._tests:
+        if self._are_plain:
             return np.asarray(words * self._patterns + tests)
         begin = self._of_test_first[tests]
         size = self._of_test_first[tests + 1] - begin
@@ -214,9 +226,11 @@ def _need(constraint: Constraint) -> Need:
     if constraint.operator is Operator.CONTAINS and 0 < len(needle) <= LONGEST:
         # The same as below without the detours: there may be hundreds of thousands.
         return Need([(needle,)], (needle,), False, False, True)
+    if constraint.operator is Operator.EQ and not needle:  # no piece would say so: it is asked
+        return Need([], (), at_start=False, at_end=False, exact=False)
     pieces = (needle,) if needle else ()
-    at_start = constraint.operator is Operator.PREFIX
-    at_end = constraint.operator is Operator.SUFFIX
+    at_start = constraint.operator in {Operator.PREFIX, Operator.EQ}
+    at_end = constraint.operator in {Operator.SUFFIX, Operator.EQ}
     assert at_start or at_end or constraint.operator is Operator.CONTAINS, constraint
     return Need(_cut([pieces] if needle else []), pieces, at_start, at_end, exact=True)
 
