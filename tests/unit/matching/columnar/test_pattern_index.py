@@ -171,7 +171,9 @@ def test_a_very_long_piece_takes_no_longer_than_the_word() -> None:
     piece = "a" * 300_000
     constraints = [*contains(piece + "b"), Constraint("a", Operator.SUFFIX, piece)]
     like = trusted_constraint("a", Operator.LIKE, LikePattern(f"%{piece}%b%"), Kind.STRING)
-    first, numbers = PatternIndex([(each,) for each in [*constraints, like]]).hits([piece * 3, piece + "b", "a" + piece])
+    first, numbers = PatternIndex([(each,) for each in [*constraints, like]]).hits(
+        [piece * 3, piece + "b", "a" + piece]
+    )
     assert first.tolist() == [0, 1, 3, 4]
     assert numbers.tolist() == [1, 0, 2, 1]
 
@@ -329,4 +331,6 @@ def test_many_needles_and_memory() -> None:
     words = ["".join(rng.choices(needles, k=8)) for _ in range(20)]
     index = assert_agrees(contains(*needles), words)
     assert sum(map(len, needles)) < index.nbytes() < 200 * len(needles)
-    assert PatternIndex([(each,) for each in contains(*needles[:200])]).nbytes() < index.nbytes() / 5
+    assert (
+        PatternIndex([(each,) for each in contains(*needles[:200])]).nbytes() < index.nbytes() / 5
+    )

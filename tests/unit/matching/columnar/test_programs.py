@@ -1,4 +1,4 @@
-"""Whatever a clause can say: compiled, laid out, turned back and merged, it matches what it states."""
+"""Whatever a clause can say: compiled, laid out and merged, it matches what it states."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -56,10 +56,12 @@ def some_constraint(chance: random.Random, name: str) -> Constraint:
     if name in {"s", "t"} or kind < 0.2:
         word = chance.choice(WORDS)
         if kind < 0.3:
-            return Constraint(name, Operator.IN, chance.sample(WORDS, 3))
+            return Constraint(name, Operator.IN, tuple(chance.sample(WORDS, 3)))
         if kind < 0.4:
             operator = chance.choice([Operator.LIKE, Operator.NOT_LIKE])
-            return Constraint(name, operator, chance.choice(["%b_", "a%c", "%a%b%", "_", "%", word]))
+            return Constraint(
+                name, operator, chance.choice(["%b_", "a%c", "%a%b%", "_", "%", word])
+            )
         if kind < 0.5:
             operator = chance.choice([Operator.MATCHES, Operator.NOT_MATCHES])
             return Constraint(name, operator, chance.choice(["b+", "^a", "[ab]c", "exe$"]))

@@ -23,7 +23,7 @@ import numpy as np
 
 from predicast.arrays import Array, expand, offsets, offsets_of
 from predicast.matching.columnar.compile.axes import Axis
-from predicast.matching.columnar.compile.programs import Programs, joined_programs
+from predicast.matching.columnar.compile.programs import NO_PROGRAMS, Programs, joined_programs
 from predicast.model import Constraint, Expression, Kind, Operator
 from predicast.model.constraint import trusted_constraint
 
@@ -89,7 +89,7 @@ class CodedTests:
     others: list[Other]
     other_clause: Array  # ascending
     other: Array
-    programs: Programs = Programs()
+    programs: Programs = NO_PROGRAMS
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -3,9 +3,9 @@
 Numbers, timestamps and booleans are spans, whatever ANY and ALL make of them: one test of codes for
 each kind, which also holds for the regions that it should. Strings are spans as far as order goes.
 Patterns are other tests, and *one* of them however many alternatives there are: of any of 500
-substrings it is known per word whether one occurs (``patterns/``), and a clause looks that up. So is
-the negation of any of them, which asks for a string on top. Only what mixes these under OR is left
-as a tree.
+substrings it is known per word whether one occurs (``patterns/``), and a clause looks that up. So
+is the negation of any of them, which asks for a string on top. Only what mixes these under OR is
+left as a tree.
 """
 
 from __future__ import annotations

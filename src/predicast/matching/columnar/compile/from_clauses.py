@@ -87,7 +87,7 @@ def _programs(
 ) -> Programs:
     """All programs; the other tests that they look at are added to the others."""
     tests: list[int] = []
-    steps: list[tuple[int, int, int, int]] = []
+    steps: list[tuple[int, ...]] = []
     signs: list[tuple[int, int, int]] = []
     before = 0
     for clause, (program, must) in enumerate(zip(programs, musts, strict=True)):

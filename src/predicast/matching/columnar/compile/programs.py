@@ -24,20 +24,18 @@ import numpy as np
 
 from predicast.arrays import Array, expand, offsets_of
 
-_NONE: Final = np.zeros(0, np.int32)
-
 
 class Programs(NamedTuple):
     """The programs of some of a table's clauses; arrays as drawn above."""
 
-    test: Array = np.zeros(0, np.int64)  # the tests that programs alone look at, ascending
-    clause: Array = _NONE
-    atom: Array = _NONE
-    then: Array = _NONE
-    otherwise: Array = _NONE
-    sign_clause: Array = _NONE  # of each atom of a sign, ascending
-    sign: Array = _NONE  # which of the clause's signs it belongs to, ascending within the clause
-    sign_atom: Array = _NONE
+    test: Array  # the tests that programs alone look at, ascending
+    clause: Array
+    atom: Array
+    then: Array
+    otherwise: Array
+    sign_clause: Array  # of each atom of a sign, ascending
+    sign: Array  # which of the clause's signs it belongs to, ascending within the clause
+    sign_atom: Array
 
     def moved(self, tests: int, clauses: int) -> Programs:
         """The same behind so many other tests and clauses."""
@@ -75,6 +73,9 @@ class Programs(NamedTuple):
         return self._replace(
             atom=_renumbered(self.atom, others), sign_atom=_renumbered(self.sign_atom, others)
         )
+
+
+NO_PROGRAMS: Final = Programs(np.zeros(0, np.int64), *(7 * [np.zeros(0, np.int32)]))
 
 
 def _renumbered(atom: Array, others: Array) -> Array:

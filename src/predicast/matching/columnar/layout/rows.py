@@ -94,8 +94,10 @@ def row_arrays(table: CodedTests, clauses: Array) -> dict[str, Array]:
     conditions = _conditions(measured, arrays, programs, rows)
     costs = _other_costs(table.others, arrays["row_other"], programs, rows)
     chosen = _chosen(conditions, measured, costs)
-    return arrays | _row_tests(measured, conditions, chosen, rows) | _access(
-        measured, conditions, chosen, len(table.axes), len(table.others), rows
+    return (
+        arrays
+        | _row_tests(measured, conditions, chosen, rows)
+        | _access(measured, conditions, chosen, len(table.axes), len(table.others), rows)
     )
 
 
@@ -121,9 +123,7 @@ def _measured(table: CodedTests, tests: Array, row: Array, programs: Programs) -
         ]
     )
     way = np.argmin(costs, axis=0)
-    is_decided = (way == _POINT) | (
-        (several == 1) & np.where(way == _FROM, hi == upper, lo == 0)
-    )
+    is_decided = (way == _POINT) | ((several == 1) & np.where(way == _FROM, hi == upper, lo == 0))
     cost = costs[way, np.arange(len(tests))]
     return _Tests(
         *(row, axis, first, span_lo, span_hi, is_point, of_program),
@@ -162,9 +162,7 @@ def _conditions(
     )
 
 
-def _other_costs(
-    others: Sequence[Other], row_other: Array, programs: Programs, rows: int
-) -> Array:
+def _other_costs(others: Sequence[Other], row_other: Array, programs: Programs, rows: int) -> Array:
     """The part of all events that each other test should hold for.
 
     What many rows look for is taken to be common in events as well, as an event is taken to be
