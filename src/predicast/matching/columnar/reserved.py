@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 LANES: Final = 64  # clauses that are compared at a time, one bit each
 
 # What an event says of an axis on which nothing it says can hold; and of every one that it reaches.
@@ -31,3 +33,5 @@ FAILS: Final = -2
 # What a test of a row is.
 IS_POINT: Final = 1  # all of its spans are single values
 OF_PROGRAM: Final = 2  # it need not hold: the row's program looks at it
+
+NO_WORD: Final = np.uint64(2**64 - 1)  # no word is in this slot of a table

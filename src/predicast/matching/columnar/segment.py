@@ -57,9 +57,9 @@ class Segment:
     def __init__(self, axes: list[Axis], others: list[Other], image: Image, absent: Absent) -> None:
         self.axes, self.others, self.image = axes, others, image
         self._absent: Absent = absent
-        self._coder = EventCoder(axes, absent)
         self._other_tests = OtherTests(others, absent)
         self.arrays: SegmentArrays = image.arrays()
+        self._coder = EventCoder(axes, absent, whole=_axes_of_points(self.arrays, len(axes)))
         owners = self.arrays.keys[self.arrays.by_key]
         self._deleted = np.empty(len(owners), np.int32)
         self._since = np.empty(len(owners), np.int64)
@@ -276,3 +276,9 @@ def _rows_repeat(a: SegmentArrays) -> bool:
     """Whether some row can be reached by more than one way: members of a set, atoms of a sign."""
     ways = (a.point_row, a.from_row, a.up_to_row, a.pattern_row, a.anyway)
     return sum(map(len, ways)) > len(a.row_test_first) - 1
+
+
+def _axes_of_points(a: SegmentArrays, axes: int) -> set[int]:
+    """The axes on which no test has a span other than single values."""
+    ranged = [a.column_axis[a.column_is_point == 0], a.test_axis[(a.test_flags & IS_POINT) == 0]]
+    return set(range(axes)).difference(*(each.tolist() for each in ranged))

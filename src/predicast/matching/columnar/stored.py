@@ -28,12 +28,11 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from predicast.arrays import Array, offsets
+from predicast.arrays import Array, Words
 from predicast.errors import DamagedSnapshotError
 from predicast.matching.columnar.compile.axes import TEXTUAL, Axis, AxisName, Scale
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
-from predicast.matching.columnar.compile.words import Words
 from predicast.matching.columnar.layout.image import DTYPES, Image, SegmentArrays
 from predicast.matching.columnar.segment import Segment
 from predicast.matching.matcher import Stored
@@ -108,12 +107,8 @@ def _write_cuts(cuts: NumberCuts | TextCuts | None, arrays: list[tuple[Array, ..
     made: list[Array]
     if isinstance(cuts, NumberCuts):
         made = [cuts.whole, cuts.rest, cuts.side]
-    elif isinstance(cuts.words, Words):
-        made = [cuts.words.first, cuts.words.raw]
     else:
-        encoded = [word.encode() for word in cuts.words]
-        first = offsets([*map(len, encoded)])
-        made = [first, np.frombuffer(b"".join(encoded), np.uint8)]
+        made = [cuts.words.first - cuts.words.first[0], cuts.words.text()]
     arrays += [(each,) for each in made]
     return list(range(len(arrays) - len(made), len(arrays)))
 

@@ -26,7 +26,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 _config: Any = numba.core.config
 _COLUMNAR: Final = Path(__file__).parent.parent
 # Whatever a kernel is made of; numba itself notices a change of the entry's own file only.
-_SOURCES: Final = ("kernels/*.py", "layout/image.py", "patterns/index_arrays.py", "reserved.py")
+_SOURCES: Final = (
+    *("kernels/*.py", "layout/image.py", "patterns/index_arrays.py", "compile/word_table.py"),
+    "reserved.py",
+)
 
 
 def _digest() -> str:
