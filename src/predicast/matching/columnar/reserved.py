@@ -25,4 +25,12 @@ SURE: Final = -1  # it holds
 ASK: Final = -2  # the caller verifies it
 WHOLE: Final = -3  # it holds if the literal is the whole word
 
+# Where a program ends (compile/programs.py).
+HOLDS: Final = -1
+FAILS: Final = -2
+
+# What a test of a row is.
+IS_POINT: Final = 1  # all of its spans are single values
+OF_PROGRAM: Final = 2  # it need not hold: the row's program looks at it
+
 NO_WORD: Final = np.uint64(2**64 - 1)  # no word is in this slot of a table

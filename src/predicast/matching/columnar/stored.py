@@ -38,7 +38,7 @@ from predicast.matching.columnar.segment import Segment
 from predicast.matching.matcher import Stored
 from predicast.model import Absent, Clause
 
-_REVISION: Final = 2  # of what the arrays mean; count up when files of before no longer fit
+_REVISION: Final = 3  # of what the arrays mean; count up when files of before no longer fit
 _FIELDS: Final = [f"{name} {dtype.str}" for name, dtype in DTYPES._asdict().items()]
 FORM: Final = f"columnar {_REVISION} {hashlib.sha256(' '.join(_FIELDS).encode()).hexdigest()[:8]}"
 
@@ -96,7 +96,7 @@ def _write_segment(
     others = []
     for other in segment.others:
         others.append(_Other(other.attribute, len(clauses), other.inverted))
-        clauses.append(Clause(other.constraints))
+        clauses.append(Clause(other.constraints, other.rest))
     return _Segment(image, image + 1, axes, others)
 
 
@@ -187,7 +187,8 @@ class _Restoring:
         clauses = self._structure.clauses
         if not 0 <= written.clause < len(clauses):
             raise _damaged(f"has no clause {written.clause}")
-        return Other(written.attribute, clauses[written.clause].constraints, written.inverted)
+        clause = clauses[written.clause]
+        return Other(written.attribute, clause.constraints, written.inverted, clause.rest)
 
 
 def _check_directory(directory: Array, size: int) -> None:
@@ -224,6 +225,9 @@ def _check_arrays(image: Image, axes: int, others: int, bound: int) -> None:
     for name in ("access_axis", "column_axis", "test_axis"):
         check(name, axes)
     check("row_other", others)
+    tests = int(image.directory[2 * SegmentArrays._fields.index("test_axis") + 1])
+    for name in ("step_atom", "sign_atom"):
+        check(name, tests, -others)
 
 
 def _damaged(why: str) -> DamagedSnapshotError:

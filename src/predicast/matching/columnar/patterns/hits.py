@@ -25,9 +25,8 @@ from predicast.matching.batches.typed_values import Strings
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.event_codes import OneEvent
 from predicast.matching.columnar.patterns.pattern_index import EventRoom, PatternIndex
-from predicast.model import Absent, Clause, Event, Operator
+from predicast.model import Absent, Clause, Constraint, Event
 
-_PATTERNS: Final = frozenset({Operator.CONTAINS, Operator.LIKE, Operator.MATCHES})
 _NOWHERE: Final = -1  # no word
 
 
@@ -67,12 +66,16 @@ class OtherTests:
     def __init__(self, others: Sequence[Other], absent: Absent) -> None:
         self._absent: Absent = absent
         self._rest: list[tuple[int, Other]] = []
+        self._clauses: list[tuple[int, Clause]] = []
         self._straight: dict[str, list[int]] = {}  # the numbers of those that are not inverted
-        patterns, numbers = [], []
+        patterns: list[Constraint] = []
+        numbers: list[int] = []
         for number, other in enumerate(others):
-            if len(other.constraints) == 1 and other.constraints[0].operator in _PATTERNS:
-                patterns.append(other.constraints[0])
-                numbers.append(number)
+            if other.rest is not None:
+                self._clauses.append((number, Clause(other.constraints, other.rest)))
+            elif ways := other.patterns():
+                patterns += ways
+                numbers += [number] * len(ways)
                 straight = self._straight.setdefault(other.attribute, [])
                 if not other.inverted:
                     straight.append(number)
@@ -80,7 +83,8 @@ class OtherTests:
                 self._rest.append((number, other))
         self._index = PatternIndex(patterns, numbers)
         self._all = len(others)
-        self.width = len(self.attributes) + bool(self._rest)
+        self._has_rest = bool(self._rest or self._clauses)
+        self.width = len(self.attributes) + self._has_rest
 
     @property
     def attributes(self) -> Sequence[str]:
@@ -100,16 +104,10 @@ class OtherTests:
         event_word = np.full((len(columns), self.width), _NOWHERE, np.int32)
         for place, attribute in enumerate(self.attributes):
             self._code_attribute(columns, attribute, words, event_word[:, place])
-        if self._rest:
-            held = [
-                np.flatnonzero(columns.test(other.attribute, other.constraints, self._absent))
-                for _, other in self._rest
-            ]
-            event = np.concatenate(held)
-            test = np.repeat([number for number, _ in self._rest], [*map(len, held)])
-            first = words.add(
-                offsets_of(np.sort(event), len(columns)), test[np.argsort(event, kind="stable")]
-            )
+        if self._has_rest:
+            event, test = self._held(columns)
+            order = np.argsort(event, kind="stable")
+            first = words.add(offsets_of(event[order], len(columns)), test[order])
             event_word[:, -1] = first + np.arange(len(columns))
         return words.hits(event_word)
 
@@ -126,6 +124,24 @@ class OtherTests:
             else:
                 column[rows] = _NOWHERE
 
+    def _held(self, columns: EventBatch) -> tuple[Array, Array]:
+        """Events and the tests that hold for them, of those that are no patterns."""
+        numbers, held = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+        for number, other in self._rest:
+            mask = columns.test(other.attribute, other.constraints, self._absent)
+            held.append(np.flatnonzero(mask))
+            numbers.append(np.full(len(held[-1]), number, np.int32))
+        events: list[Event] = []
+        for number, clause in self._clauses:
+            names = {constraint.attribute for constraint in clause.all_constraints()}
+            regions = np.flatnonzero(columns.has_intervals(names)).tolist()
+            if regions and not events:
+                events = columns.events()
+            failed = [row for row in regions if not clause.matches(events[row], self._absent)]
+            held.append(np.array(failed, np.int64))
+            numbers.append(np.full(len(failed), number, np.int32))
+        return np.concatenate(held), np.concatenate(numbers)
+
     def room(self) -> EventRoom:
         """Room for what one event finds."""
         return self._index.room()
@@ -133,7 +149,7 @@ class OtherTests:
     def of_event(self, event: Event, codes: OneEvent, room: EventRoom) -> Hits:
         """What holds for one event, whose strings are in the room of its codes."""
         count = self._index.of_event(codes.spots, codes.raw, room)
-        more = [*self._rest_of(event)]
+        more = [*self._rest_of(event)] if self._has_rest else []
         if self._absent == "passes":
             for attribute, straight in self._straight.items():
                 more += straight if event.get(attribute) is None else ()
@@ -146,6 +162,10 @@ class OtherTests:
         for number, other in self._rest:
             if Clause(other.constraints).matches(event, self._absent):
                 yield number
+        if event.is_region:
+            for number, clause in self._clauses:
+                if not clause.matches(event, self._absent):
+                    yield number
 
 
 _ONE_EVENT: Final = np.zeros((1, 1), np.int32)  # with one word, of all that holds

@@ -112,17 +112,21 @@ class _Unindexed:
 
 
 class PatternIndex:
-    """Finds which positive pattern constraints hold for the strings of their attributes."""
+    """Finds which tests hold for strings: positive patterns on their attributes.
+
+    A test is met by a pattern or by any of several, and is then there as often as they hold.
+    """
 
     def __init__(
         self, patterns: Sequence[Constraint], numbers: Sequence[int] | None = None
     ) -> None:
-        """The tests are numbered in order, or as said."""
+        """The tests are numbered in order, or as said; several may be ways to meet one test."""
         if numbers is None:
             numbers = range(len(patterns))
         self.attributes = list(dict.fromkeys(each.attribute for each in patterns))
         self._place = {attribute: place for place, attribute in enumerate(self.attributes)}
-        self._holds: dict[int, Callable[[str], bool]] = {}
+        self._asked: list[Callable[[str], bool]] = []
+        self._asked_test: list[int] = []
         self._unindexed = [_Unindexed() for _ in self.attributes]
         self._image = self._compiled(patterns, numbers)
         self._literals = len(self._image.arrays().literals) // EACH
@@ -142,16 +146,18 @@ class PatternIndex:
             plan = _plan_of(need, len(plans))
             if plan >= 0:
                 plans.append(need)
-            elif plan == ASK:
-                self._holds[number] = pattern.holds
+            which = number if plan != ASK else len(self._asked)
+            if plan == ASK:
+                self._asked.append(pattern.holds)
+                self._asked_test.append(number)
             if need.choices:
                 several = len(need.choices) > 1
                 choice = min(need.choices, key=rank) if several else need.choices[0]
-                uses += [_use(place, literal, number, plan) for literal in choice]
+                uses += [_use(place, literal, which, plan) for literal in choice]
             elif pattern.operator is Operator.MATCHES:
-                regexes.setdefault(place, {})[number] = pattern
+                regexes.setdefault(place, {})[which] = pattern
             else:
-                self._unindexed[place].asked.append(number)
+                self._unindexed[place].asked.append(which)
         for place, tests in regexes.items():
             self._unindexed[place].sets = RegexSets(tests)
         return _index(uses, plans, len(self.attributes))
@@ -178,24 +184,24 @@ class PatternIndex:
         everywhere = np.arange(len(words))
         for number in here.always:
             yield everywhere, np.full(len(words), number)
-        for number in here.asked:
-            yield self._confirmed(everywhere, np.full(len(words), number), words)
+        for which in here.asked:
+            yield self._confirmed(everywhere, np.full(len(words), which), words)
         if len(here.sets):
-            yield from here.sets.hits(list(words))
+            for word, held in here.sets.hits(list(words)):
+                yield word, np.array(self._asked_test, np.int32)[held]
 
-    def _confirmed(self, candidates: Array, tests: Array, words: Words) -> Pairs:
-        """Those of the candidates that hold when asked, test by test, each once."""
+    def _confirmed(self, candidates: Array, asked: Array, words: Words) -> Pairs:
+        """Those of the candidates that hold when asked, one after the other, each once."""
         count = max(len(words), 1)
-        keys = np.unique(tests * count + candidates)
-        tests, candidates = np.divmod(keys, count)
-        asked, place = np.unique(candidates, return_inverse=True)
-        texts = [words[word] for word in asked.tolist()]
+        asked, candidates = np.divmod(np.unique(asked * count + candidates), count)
+        different, place = np.unique(candidates, return_inverse=True)
+        texts = [words[word] for word in different.tolist()]
         held = [
-            self._holds[test](texts[word])
-            for test, word in zip(tests.tolist(), place.tolist(), strict=True)
+            self._asked[which](texts[word])
+            for which, word in zip(asked.tolist(), place.tolist(), strict=True)
         ]
         mask = np.array(held, np.bool_)
-        return candidates[mask], tests[mask]
+        return candidates[mask], np.array(self._asked_test, np.int32)[asked[mask]]
 
     # One event at a time.
 
@@ -227,11 +233,11 @@ class PatternIndex:
         found: list[int] = []
         texts: dict[int, str] = {}
         for key in dict.fromkeys(asked):
-            place, test = key >> 32, key & _TEST
+            place, which = key >> 32, key & _TEST
             if place not in texts:
                 texts[place] = _text_at(spots, raw, place)
-            if self._holds[test](texts[place]):
-                found.append(test)
+            if self._asked[which](texts[place]):
+                found.append(self._asked_test[which])
         for place in self._places_unindexed:
             if spots[2 * place] >= 0:
                 words = Words.of([_text_at(spots, raw, place)])
@@ -241,7 +247,7 @@ class PatternIndex:
 
     def nbytes(self) -> int:
         """Memory, with a rough price for what RE2 and Python hold."""
-        asked = len(self._holds) + sum(len(h.always) + len(h.asked) for h in self._unindexed)
+        asked = len(self._asked) + sum(len(here.always) for here in self._unindexed)
         sets = sum(here.sets.nbytes() for here in self._unindexed)
         return int(self._image.data.nbytes + self._image.directory.nbytes + 200 * asked + sets)
 
