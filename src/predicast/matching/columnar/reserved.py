@@ -11,6 +11,9 @@ LANES: Final = 64  # clauses that are compared at a time, one bit each
 # What an event says of an axis on which nothing it says can hold; and of every one that it reaches.
 UNREACHABLE: Final = 2**31 - 1
 
+# The column of all axes but flags of which no event of a batch says anything (event_codes.py).
+NOT_THERE: Final = 1
+
 # What an event says in a column, as those subscriptions see it that are not compiled yet.
 LACKING: Final = 0
 VALUE: Final = 1  # of the column's kind
