@@ -80,6 +80,11 @@ class Constraint:
         """The constraints that any and all join; a plain constraint has none."""
         return self.operand if self.operator in JOINED else ()  # type: ignore[return-value]
 
+    @property
+    def size(self) -> int:
+        """How many constraints it is made of, itself among them."""
+        return 1 + sum([part.size for part in self.parts])
+
     def holds(self, value: Value) -> bool:
         """Whether a present value satisfies it."""
         operator = self.operator
