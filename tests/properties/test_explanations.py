@@ -13,8 +13,6 @@ from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, Outcome
 from predicast.engine.judging import explain
 from predicast.errors import LimitError
-from predicast.language import parse_where
-from predicast.language.wording import expression_of_wording, wording_of_text
 from predicast.model import Absent, Expression, subscription_of
 from predicast.testing import strategies
 from tests.properties.test_truth import EVENTS, Condition, conditions
@@ -67,13 +65,3 @@ def combined(outcome: Outcome, held: list[bool | None]) -> bool | None:
     if decided in held:
         return decided
     return None if None in held else not decided
-
-
-@given(strategies.expressions())
-def test_the_wording_of_a_text_says_what_the_text_says(expression: Expression) -> None:
-    text = expression_text(expression)
-    try:
-        wording = wording_of_text(text)
-    except LimitError:
-        return
-    assert subscription_of(expression_of_wording(wording)) == parse_where(text)

@@ -41,11 +41,13 @@ from predicast.model import (
     Kind,
     Leaf,
     Not,
+    Operator,
     Or,
     Subscription,
     subscription_of,
 )
 from predicast.model.domain import domain_of
+from predicast.model.operators import PRESENCE
 from predicast.model.spans import Span, intersection
 from predicast.model.values import kind_of
 
@@ -173,14 +175,14 @@ class _Judge:
             reasons.append(", ".join(f":{name} = {shown(v)}" for name, v in phrase.parameters))
         reasons += [self._near(name) for name in dict.fromkeys(_absent_names(seen))]
         missing = any(each.value is None for each in seen)
-        if missing and self._absent == "passes" and any(each.kind for each in constraints):
+        if missing and self._absent == "passes" and not _is_about_presence(constraints):
             reasons.append(_PASSES)
         elif not missing and held is None:
             reasons += [self._of_another_kind(each) for each in constraints[:1]]
         elif held and self._event.is_region:
             reasons += [self._met(each) for each in constraints if len(constraints) == 1]
-        elif held and not missing and len(constraints) > 1 and isinstance(phrase.true, Or):
-            reasons.append(self._first_met(phrase.true))
+        elif held is not None and not missing and not self._event.is_region:
+            reasons.append(self._which(phrase, held=held))
         return "; ".join(reason for reason in reasons if reason) or None
 
     def _near(self, name: str) -> str | None:
@@ -208,11 +210,23 @@ class _Judge:
         met = intersection(domain.spans, (value.span(),))
         return f"met in {' and in '.join(map(_in, met[:2]))}" if met else None
 
-    def _first_met(self, alternatives: Or[Constraint]) -> str | None:
-        for part in alternatives.parts:
-            if isinstance(part, Leaf) and self._one_holds(part.constraint):
-                return f"met by {to_where(part.constraint)}"
-        return None
+    def _which(self, phrase: Phrase, *, held: bool) -> str | None:
+        """Which of several alternatives it was or, of tests that must all hold, which failed."""
+        joined: Iterable[Constraint] = ()
+        wanted = Or if held else And
+        match phrase.true:
+            case Leaf(constraint) if constraint.operator is (
+                Operator.ANY if held else Operator.ALL
+            ):
+                joined = constraint.parts
+            case And(parts) | Or(parts) if isinstance(phrase.true, wanted):
+                joined = [part.constraint for part in parts if isinstance(part, Leaf)]
+        found = next((each for each in joined if self._one_holds(each) is held), None)
+        return f"{'met by' if held else 'not met:'} {to_where(found)}" if found else None
+
+
+def _is_about_presence(constraints: Iterable[Constraint]) -> bool:
+    return all(each.operator in PRESENCE for each in constraints)
 
 
 def _affirms(phrase: Phrase) -> bool:

@@ -9,12 +9,12 @@ objects or rows, the clauses are the wording: that is what an engine keeps of it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from predicast.language.where import to_where
-from predicast.model import And, Constraint, Expression, Leaf, Not, Or, Subscription, Value
-from predicast.model.expression import Node
+from predicast.model import And, Clause, Constraint, Expression, Leaf, Not, Or, Subscription, Value
+from predicast.model.expression import Node, leaves_of, mapped
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,9 @@ class Phrase:
     part: Wording | None = None
     parameters: tuple[tuple[str, Value], ...] = ()
 
-    def negated(self) -> Phrase:
-        """The same piece, denied."""
-        return replace(self, true=self.false, false=self.true)
-
     def constraints(self) -> Iterator[Constraint]:
         """What must hold for it to be true, in the order of the text."""
-        return _constraints(self.true)
+        return leaves_of(self.true)
 
 
 Wording: TypeAlias = Node[Phrase]
@@ -55,16 +51,20 @@ def wording_of_text(text: str, parameters: Mapping[str, Value] | None = None) ->
 
 def wording_of(subscription: Subscription) -> Wording:
     """The wording of clauses: alternatives, each of which says several things."""
-    clauses = [_together([_phrase(each) for each in clause]) for clause in subscription.clauses]
+    clauses = [_clause(clause) for clause in subscription.clauses]
     return clauses[0] if len(clauses) == 1 else Or(tuple(clauses))
 
 
-def _together(parts: list[Wording]) -> Wording:
+def _clause(clause: Clause) -> Wording:
+    parts: list[Wording] = [Leaf(_phrase(constraint)) for constraint in clause]
+    if clause.rest is not None:
+        rest = mapped(clause.rest, _phrase)
+        parts += rest.parts if isinstance(rest, And) else [rest]
     return parts[0] if len(parts) == 1 else And(tuple(parts))
 
 
-def _phrase(constraint: Constraint) -> Wording:
-    return Leaf(Phrase(to_where(constraint), Leaf(constraint), Leaf(constraint.negated())))
+def _phrase(constraint: Constraint) -> Phrase:
+    return Phrase(to_where(constraint), Leaf(constraint), Leaf(constraint.negated()))
 
 
 def expression_of_wording(wording: Wording, *, wanted: bool = True) -> Expression:
@@ -77,14 +77,3 @@ def expression_of_wording(wording: Wording, *, wanted: bool = True) -> Expressio
         case And(parts) | Or(parts):
             made = tuple(expression_of_wording(part, wanted=wanted) for part in parts)
             return And(made) if isinstance(wording, And) is wanted else Or(made)
-
-
-def _constraints(expression: Expression) -> Iterator[Constraint]:
-    match expression:
-        case Leaf(constraint):
-            yield constraint
-        case Not(part):
-            yield from _constraints(part)
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _constraints(part)

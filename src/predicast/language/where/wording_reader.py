@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from predicast.language.where.cache import filled
 from predicast.language.where.parser import Group, Parser
 from predicast.language.where.shape import ConstraintTemplate, Literal
 from predicast.language.where.tokens import END
-from predicast.language.where.truth import Plain, Written, plain
+from predicast.language.where.truth import Written, plain
 from predicast.language.wording import Phrase, Wording
-from predicast.model import And, Constraint, Expression, Leaf, Not, Or, Value
-from predicast.model.expression import Node
+from predicast.model import And, Constraint, Leaf, Not, Or, Value
+from predicast.model.expression import Node, leaves_of, mapped
 
 _LINE_BREAK: Final = re.compile(r"\s*\n\s*")
 
@@ -33,9 +33,6 @@ class _Piece:
     end: int
     written: Written
     part: Node[_Piece] | None = None
-
-    def negated(self) -> _Piece:
-        return replace(self, written=Not(self.written))
 
 
 class _WordingReader(Parser):
@@ -82,20 +79,8 @@ def _as_parsed(node: Node[_Piece]) -> Written:
 
 def _parameters(written: Written) -> list[str]:
     """The names of the parameters in a test, each once."""
-    constraints = _templates(plain(written))
-    named = [literal.parameter for each in constraints for literal in each.literals]
+    named = [each.parameter for test in leaves_of(plain(written)) for each in test.literals]
     return list(dict.fromkeys(name for name in named if name is not None))
-
-
-def _templates(node: Plain) -> Iterator[ConstraintTemplate]:
-    match node:
-        case Leaf(template):
-            yield template
-        case Not(part):
-            yield from _templates(part)
-        case And(parts) | Or(parts):
-            for part in parts:
-                yield from _templates(part)
 
 
 class _Filling:
@@ -106,36 +91,17 @@ class _Filling:
         self._parameters = parameters
 
     def wording(self, node: Node[_Piece]) -> Wording:
-        match node:
-            case Leaf(piece):
-                return Leaf(self._phrase(piece))
-            case Not(part):
-                return Not(self.wording(part))
-            case And(parts):
-                return And(tuple(map(self.wording, parts)))
-            case Or(parts):
-                return Or(tuple(map(self.wording, parts)))
+        return mapped(node, self._phrase)
 
     def _phrase(self, piece: _Piece) -> Phrase:
         used = _parameters(piece.written) if self._parameters else []
         return Phrase(
             _LINE_BREAK.sub(" ", self._text[piece.start : piece.end]),
-            self._expression(plain(piece.written)),
-            self._expression(plain(Not(piece.written))),
+            mapped(plain(piece.written), self._constraint),
+            mapped(plain(Not(piece.written)), self._constraint),
             None if piece.part is None else self.wording(piece.part),
             tuple((name, self._parameters[name]) for name in used),
         )
-
-    def _expression(self, node: Plain) -> Expression:
-        match node:
-            case Leaf(template):
-                return Leaf(self._constraint(template))
-            case Not(part):
-                return Not(self._expression(part))
-            case And(parts):
-                return And(tuple(map(self._expression, parts)))
-            case Or(parts):
-                return Or(tuple(map(self._expression, parts)))
 
     def _constraint(self, template: ConstraintTemplate) -> Constraint:
         if any(literal.parameter for literal in template.literals):
