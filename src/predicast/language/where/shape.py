@@ -19,7 +19,8 @@ from typing import Any, Final, Protocol, TypeAlias
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import InvalidValueError
 from predicast.language.where import literals
-from predicast.model import Clause, Constraint, Kind, LikePattern, Operator, Subscription, Value
+from predicast.model import Constraint, Kind, LikePattern, Operator, Subscription, Value
+from predicast.model.clause import trusted_clause
 from predicast.model.constraint import (
     canonical_like,
     canonical_value,
@@ -243,7 +244,7 @@ class Shape:
 
     def _filled(self, values: list[Value]) -> Subscription:
         clauses = [
-            Clause(
+            trusted_clause(
                 tuple([fill(values) for fill in tests]),
                 None if rest is None else mapped(rest, lambda fill: fill(values)),
             )
