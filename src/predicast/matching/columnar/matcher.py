@@ -88,7 +88,6 @@ class Columnar(Matcher):
         self._workers: dict[Lane, threading.Thread] = {}
         # Calls for workers. An Event would stay locked if a signal's handler raised inside.
         self._calls: dict[Lane, SimpleQueue[None]] = {lane: SimpleQueue() for lane in _LANES}
-        self._one = np.zeros((1, 2), np.int64)  # to delete one subscription
         self._compiled = 0
         self._merged = 0
         self._is_whole = True
@@ -124,10 +123,10 @@ class Columnar(Matcher):
         self._is_large_due = False
         if gone:
             parts = self._drop(parts, gone, epoch)
-        for key, stated in delta.added:
-            self._add(key, stated)
-        for key, stated in delta.changed:
-            self._add(key, stated)
+        if delta.added:
+            self._add(delta.added)
+        if delta.changed:
+            self._add(delta.changed)
         if delta.added_groups or delta.changed_groups:
             parts = self._add_groups(parts, (*delta.added_groups, *delta.changed_groups))
         if self._recent.has_gaps():
@@ -144,10 +143,9 @@ class Columnar(Matcher):
         parts = Parts(parts.segments, recents)
         self._view = ColumnarView(epoch, parts, view.subscriptions + more, self.absent, ledger)
 
-    def _add(self, key: int, stated: Stated) -> None:
-        recent = self._recent
-        recent.add(key, stated)
-        if recent.is_full():
+    def _add(self, pairs: Sequence[tuple[int, Stated]]) -> None:
+        self._recent.add_many(pairs)
+        if self._recent.is_full():
             self._set_full()
 
     def _set_full(self) -> None:
@@ -162,8 +160,7 @@ class Columnar(Matcher):
             if len(group.keys) > self.bulk_minimum:
                 tables += coded_alike(group.keys, group.operands, self.absent)
                 continue
-            for key, stated in group.one_by_one():
-                self._add(key, stated)
+            self._add(list(group.one_by_one()))
         if not tables:
             return parts
         self._compiled += sum(map(len, tables))
@@ -196,30 +193,23 @@ class Columnar(Matcher):
 
     def _drop(self, parts: Parts, keys: Sequence[int], epoch: int) -> Parts:
         """Forget the subscriptions under some keys."""
-        drop = self._recent.drop
-        left = [key for key in keys if not drop(key, epoch)]
+        left = self._recent.drop(keys, epoch)
         if self._full:
-            full = [view.recent for view in self._full]
-            left = [key for key in left if not any(each.drop(key, epoch) for each in full)]
+            for view in self._full:
+                left = view.recent.drop(left, epoch)
             self._full = tuple(view for view in self._full if len(view.recent))
         if not left:
             return parts
-        if len(left) == 1:
-            rows = self._one
-            rows[0, 0], rows[0, 1] = left[0], epoch
-        else:
-            rows = np.array([(key, epoch) for key in left], np.int64)
+        wanted, epochs = np.array(left, np.int64), np.full(len(left), epoch, np.int64)
         for segment in reversed(parts.segments):  # the latest are the likeliest to change again
-            found = segment.delete(rows)
-            if not len(found):
+            some = segment.delete(wanted, epochs)
+            if some == len(wanted):
                 continue
             if segment.is_worn():
                 self._is_large_due |= segment.deleted > self.small // 8 or not segment.live()
-            if len(rows) == 1:
+            if not some:
                 break
-            rows = rows[~np.isin(rows[:, 0], found)]
-            if not len(rows):
-                break
+            wanted, epochs = wanted[:some], epochs[:some]
         if self._is_large_due and not all(segment.live() for segment in parts.segments):
             live = tuple(segment for segment in parts.segments if segment.live())
             return parts._replace(segments=live)

@@ -14,8 +14,6 @@ from itertools import accumulate
 from math import inf
 from typing import Final, Literal
 
-import numpy as np
-
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.recent import RecentView
@@ -99,11 +97,9 @@ class Merge:
             return None
         for segment, before in zip(self.segments, self._deleted, strict=True):
             if segment.deleted > before:
-                made.delete(segment.deletions(before))
+                made.delete(*segment.deletions(before))
         for recent in self.recents:
-            gone = recent.deletions(self._epoch)
-            if gone:
-                made.delete(np.array(gone, np.int64))
+            made.delete(*recent.deletions(self._epoch))
         return made if made.live() else None
 
 
