@@ -26,7 +26,7 @@ interrupted by the second Ctrl-C.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from predicast.engine.changes import Changes, Touched
@@ -75,6 +75,9 @@ class StoreView(NamedTuple):
 
 
 _FEW: Final = 512  # subscriptions that are quicker put one by one than column by column
+
+
+_NO_KEYS: Final = iter(())
 
 
 class SubscriptionStore:
@@ -187,35 +190,31 @@ class SubscriptionStore:
         if self.followers:
             touched += [self._touched(id, state.key) for id, state in states.items()]
             touched += [self._touched(id, move.key) for id, move in window.moves.items()]
-        added = self._with_keys(states) if window.arrived else []
-        new = {key for key, _ in added}
+        keys_to_come = self._keys_to_come(states) if window.arrived else _NO_KEYS
         removed: list[int] = []
+        added: list[tuple[int, Stated]] = []
         changed: list[tuple[int, Stated]] = []
         for state in states.values():
-            key = state.key
-            assert key is not None
-            if not state.present:
+            key, stated_now = state.key, state.stated
+            if key is None:
+                assert stated_now is not None
+                key = state.key = next(keys_to_come)
+                added.append((key, stated_now))
+            elif not state.present:
                 removed.append(key)
-            elif state.stated is not None and key not in new:
-                changed.append((key, state.stated))
+            elif stated_now is not None:
+                changed.append((key, stated_now))
         if len(states) < _FEW:
             stated = Delta(removed, added, changed, (), moved)
         else:
             stated = Delta(removed, (), (), _grouped(added), [*moved, *_grouped(changed)])
         return StoreDelta(self.arrived + window.arrived, stated, states, touched=touched)
 
-    def _with_keys(self, states: Mapping[str, State]) -> list[tuple[int, Stated]]:
-        """Give those keys that are new; the keys with what they state."""
-        new = {id: state for id, state in states.items() if state.key is None}
-        if not new:
-            return []
+    def _keys_to_come(self, states: Mapping[str, State]) -> Iterator[int]:
+        """Keys for those that are new."""
+        new = [id for id, state in states.items() if state.key is None]
         self.ids.check_room(new)
-        added = []
-        for state, key in zip(new.values(), self.ids.free_keys(len(new)), strict=True):
-            assert state.stated is not None
-            state.key = key
-            added.append((key, state.stated))
-        return added
+        return iter(self.ids.free_keys(len(new)))
 
     def _touched(self, id: str, key: int | None) -> Touched:
         return Touched(id, key is not None, None if key is None else self.owners.get(key))

@@ -61,6 +61,7 @@ class Plan(NamedTuple):
     """How the subscriptions of one outline are written to the table."""
 
     clauses: tuple[tuple[_Range, ...], ...]
+    tests: int  # ranges of all of them
     converters: tuple[tuple[int, Kind], ...]  # operands that are no numbers, by place
     ends: Array  # of the ranges of each clause
     columns: Array  # of all ranges
@@ -87,11 +88,12 @@ class BoundsTable:
         views: list[Any] = [memoryview(each) for each in self.arrays]  # type: ignore[arg-type]
         self.keys, self.gone, self._row, self.ends, self._column, self._lo, self._hi = views
 
-    def with_room(self, used: tuple[int, int, int], more: tuple[int, int, int]) -> BoundsTable:
-        """The same, with room for so many rows, clauses and ranges more."""
-        needed = [a + b for a, b in zip(used, more, strict=True)]
-        if all(a <= b for a, b in zip(needed, self._room, strict=True)):
+    def with_room(self, rows: int, clauses: int, tests: int) -> BoundsTable:
+        """The same, with room for so many rows, clauses and ranges."""
+        room = self._room
+        if rows <= room[0] and clauses <= room[1] and tests <= room[2]:
             return self
+        needed = rows, clauses, tests
         larger = BoundsTable(tuple(max(2 * a, b) for a, b in zip(self._room, needed, strict=True)))  # type: ignore[arg-type]
         for old, new in zip(self.arrays, larger.arrays, strict=True):
             new[: len(old)] = old
@@ -123,7 +125,7 @@ class BoundsTable:
     ) -> None:
         """The same with many subscriptions of one plan, a row of operands each."""
         row, clause, test = at
-        count, width, tests = len(keys), len(plan.clauses), len(plan.columns)
+        count, width, tests = len(keys), len(plan.clauses), plan.tests
         to_keys, to_gone, to_row, to_ends, to_column, to_lo, to_hi = self.arrays
         every = np.arange(count)
         to_keys[row : row + count] = keys
@@ -221,6 +223,7 @@ class Columns:
         ranges = [each for clause in clauses for each in clause]
         return Plan(
             clauses,
+            len(ranges),
             converters,
             np.cumsum([len(clause) for clause in clauses]),
             np.array([each.column for each in ranges], np.int32),

@@ -47,14 +47,13 @@ from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.merging import Lane, Merge, due, worth_merging
 from predicast.matching.columnar.recent import Recent, RecentView
 from predicast.matching.columnar.segment import Segment
-from predicast.matching.columnar.view import ColumnarView, Ledger, Parts
+from predicast.matching.columnar.view import ColumnarView, Ledger, Parts, Setting
 from predicast.matching.delta import Before, Delta, Effect, Group
 from predicast.matching.matcher import Matcher, Pairs, Stored
 from predicast.model import Absent, Event
 from predicast.model.outline import Stated
 
 _SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
-_MANY: Final = 3  # small segments that are not merged yet
 _PRESSING: Final = 6  # segments that may wait for a merge to be over
 _MOST_FULL: Final = 2  # recents that may wait to be compiled
 _MOMENT: Final = 0.001  # seconds
@@ -81,7 +80,7 @@ class Columnar(Matcher):
         super().__init__(absent=absent)
         here = weakref.ref(self)  # views outlive a matcher that nobody needs any more
         self._ledger = Ledger(lambda lane: None if (m := here()) is None else m._wake(lane))
-        self._view = ColumnarView(0, Parts(), 0, absent, self._ledger)
+        self._view = ColumnarView(0, Parts(), 0, Setting(absent, self.layout, self._ledger))
         self._recent = Recent(absent)
         self._full: tuple[RecentView, ...] = ()  # recents that wait to be compiled
         self._merges: dict[Lane, Merge] = {}
@@ -141,7 +140,7 @@ class Columnar(Matcher):
         ledger.compile_cost = self.compile_threshold * recent.compile_cost()
         recents = (*self._full, recent.view()) if recent else self._full
         parts = Parts(parts.segments, recents)
-        self._view = ColumnarView(epoch, parts, view.subscriptions + more, self.absent, ledger)
+        self._view = view.following(epoch, parts, view.subscriptions + more)
 
     def _add(self, pairs: Sequence[tuple[int, Stated]]) -> None:
         self._recent.add_many(pairs)
@@ -267,7 +266,7 @@ class Columnar(Matcher):
             return False
         segments, count = restored(stored, self.absent, bound)
         parts = Parts(tuple(segment for segment in segments if segment.live()))
-        self._view = ColumnarView(1, parts, count, self.absent, self._ledger)
+        self._view = self._view.following(1, parts, count)
         return True
 
     def warm_up(self) -> None:
@@ -343,16 +342,16 @@ class Columnar(Matcher):
 
     def _is_running(self, lane: Lane) -> bool:
         """Whether somebody is at work in a lane: a fork leaves threads behind."""
-        if lane not in self._merges:
+        merge = self._merges.get(lane)
+        if merge is None:
             return False
-        worker = self._workers.get(lane)
-        if worker is threading.current_thread() or worker is None or not worker.is_alive():
+        if merge.thread is threading.current_thread() or not merge.thread.is_alive():
             del self._merges[lane]  # whoever began it is gone, and it with him
             return False
         return True
 
     def _due_small(self) -> Merge | None:
-        """What is recent, with the smallest segments if these are many."""
+        """What is recent, with the small segments: that takes hardly longer than without."""
         view, ledger = self._view, self._ledger
         if ledger.rent > ledger.compile_cost:
             self._compile_recent()
@@ -362,7 +361,7 @@ class Columnar(Matcher):
         in_work = self._in_work()
         idle = [each for each in view.parts.segments if each not in in_work]
         small = [each for each in idle if each.weight() <= self.small]
-        return Merge(self._full, small if len(small) >= _MANY else (), view.epoch)
+        return Merge(self._full, small, view.epoch)
 
     def _due_large(self, room: int) -> Merge | None:
         """Segments of similar size, worn ones, and those that are asked again and again."""

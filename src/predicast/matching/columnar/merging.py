@@ -9,6 +9,7 @@ size are merged once asking all of them has cost as much as that (``worth_mergin
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from itertools import accumulate
 from math import inf
@@ -79,6 +80,7 @@ class Merge:
         self, recents: Sequence[RecentView], segments: Sequence[Segment], epoch: int
     ) -> None:
         self.recents, self.segments = tuple(recents), tuple(segments)
+        self.thread = threading.current_thread()  # that makes it
         self._epoch = epoch
         self._deleted = [segment.deleted for segment in segments]
         self._made: Segment | None = None

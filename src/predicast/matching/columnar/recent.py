@@ -36,6 +36,7 @@ from predicast.matching.columnar.compile.coded_tests import CodedTests
 from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
+from predicast.matching.columnar.reserved import LANES
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event, Kind, Subscription
 from predicast.model.operand_columns import OperandColumns
@@ -47,14 +48,51 @@ _FEW: Final = 8  # subscriptions that are quicker written one by one than as arr
 _MOST_VALUES: Final = 1 << 20  # of events in columns, laid out at a time
 _GAPS: Final = 1 << 10  # clauses that may be gone before the others are worth moving
 
-# What compiling costs, in microseconds or so: once, for each clause and for each of its tests.
+# What compiling costs, in microseconds or so: once, for each clause and for each of its tests; and
+# for those of subscriptions that are compiled together with others of their outline.
 _COMPILE: Final = 3_000
 _COMPILE_CLAUSE: Final = 10
 _COMPILE_TEST: Final = 3
+_COMPILE_CLAUSE_ALIKE: Final = 1.0
+_COMPILE_TEST_ALIKE: Final = 0.3
 _DEAR: Final = 15_000
+
+# What asking costs: once, for each clause, and for each event that it is tried for.
+_ASK: Final = 20.0
+_ASK_CLAUSE: Final = 0.015
+_ASK_CLAUSE_EACH: Final = 0.001
 
 _PLAIN: Final = frozenset({int, float, bool})
 _NO_VALUE: Final = np.nan  # which no range holds
+
+
+class _Known:
+    """An outline: how its subscriptions are written, and what compiling those that wait costs."""
+
+    __slots__ = ("_cost", "_cost_alike", "_waiting", "plan")
+
+    def __init__(self, outline: Outline, plan: Plan | None) -> None:
+        self.plan = plan
+        clauses, tests = len(outline.clauses), sum(map(len, outline.clauses))
+        self._cost = _COMPILE_CLAUSE * clauses + _COMPILE_TEST * tests
+        self._cost_alike: float = self._cost
+        if plan is not None:
+            self._cost_alike = _COMPILE_CLAUSE_ALIKE * clauses + _COMPILE_TEST_ALIKE * tests
+        self._waiting = 0
+
+    def one_more(self) -> float:
+        """What compiling one more costs."""
+        self._waiting += 1
+        return self._cost if self._waiting <= FEW_ALIKE else self._cost_alike
+
+    def more(self, count: int) -> float:
+        """What compiling so many more costs."""
+        return sum(self.one_more() for _ in range(count))
+
+    def one_fewer(self) -> float:
+        """What compiling one fewer spares."""
+        self._waiting -= 1
+        return self._cost if self._waiting < FEW_ALIKE else self._cost_alike
 
 
 class _Definition:
@@ -87,11 +125,11 @@ class Recent:
         self.columns = Columns()
         self.words: dict[str, int] = {}
         self._live: dict[int, int] = {}  # rows by key
-        self._plans: dict[Outline, tuple[int, Plan | None]] = {}
+        self._known: dict[Outline, _Known] = {}
         self._definitions: dict[int, _Definition] = {}  # by row, of those that were asked so
         self._clauses = 0
         self._tests = 0
-        self._cost = 0
+        self._cost = 0.0
         self._may_repeat = False
 
     def __len__(self) -> int:
@@ -105,7 +143,7 @@ class Recent:
         """Whether so much waits that compiling more would take too long."""
         return self._cost > _DEAR
 
-    def compile_cost(self) -> int:
+    def compile_cost(self) -> float:
         """What compiling it would cost."""
         return _COMPILE + self._cost
 
@@ -136,28 +174,25 @@ class Recent:
     def add(self, key: int, stated: Stated) -> None:
         """Hold one more."""
         outline, operands = stated
-        try:
-            cost, plan = self._plans[outline]
-        except KeyError:
-            cost, plan = self._plans[outline] = self._planned(outline)
+        known = self._known.get(outline) or self._learned(outline)
+        plan = known.plan
         numbers = None if plan is None else numbers_of(plan, operands, self.words)
         row = len(self.stated)
         if plan is None or numbers is None:
             self._add_odd(row, key)
         else:
-            clauses, tests = len(plan.clauses), len(plan.columns)
             at = row, self._clauses, self._tests
-            self.table = self.table.with_room(at, (1, clauses, tests))
+            self._clauses += len(plan.clauses)
+            self._tests += plan.tests
+            self.table = self.table.with_room(row + 1, self._clauses, self._tests)
             self.table.write(at, key, plan, numbers)
-            self._clauses += clauses
-            self._tests += tests
-            self._may_repeat |= clauses > 1
-        self._cost += cost
+            self._may_repeat |= len(plan.clauses) > 1
+        self._cost += known.one_more()
         self.stated.append(stated)
         self._live[key] = row
 
     def _add_odd(self, row: int, key: int) -> None:
-        self.table = self.table.with_room((row, self._clauses, self._tests), (1, 0, 0))
+        self.table = self.table.with_room(row + 1, self._clauses, self._tests)
         self.table.keys[row], self.table.gone[row] = key, NEVER
         self.odd.append(row)
 
@@ -181,9 +216,8 @@ class Recent:
 
     def _add_alike(self, outline: Outline, pairs: Sequence[tuple[int, Stated]]) -> bool:
         """Hold many of one outline, unless some of them have no place in the table."""
-        if outline not in self._plans:
-            self._plans[outline] = self._planned(outline)
-        cost, plan = self._plans[outline]
+        known = self._known.get(outline) or self._learned(outline)
+        plan = known.plan
         if plan is None or not outline.places:
             return False
         numbers = number_rows(plan, [stated.operands for _, stated in pairs], self.words)
@@ -191,14 +225,13 @@ class Recent:
             return False
         keys = [key for key, _ in pairs]
         row, count, clauses = len(self.stated), len(keys), len(plan.clauses)
-        tests = len(plan.columns)
         at = row, self._clauses, self._tests
-        self.table = self.table.with_room(at, (count, count * clauses, count * tests))
-        self.table.write_many(at, keys, plan, numbers)
         self._clauses += count * clauses
-        self._tests += count * tests
+        self._tests += count * plan.tests
+        self.table = self.table.with_room(row + count, self._clauses, self._tests)
+        self.table.write_many(at, keys, plan, numbers)
         self._may_repeat |= clauses > 1
-        self._cost += count * cost
+        self._cost += known.more(count)
         self.stated += [stated for _, stated in pairs]
         self._live.update(zip(keys, range(row, row + count), strict=True))
         return True
@@ -214,14 +247,13 @@ class Recent:
             if row < 0:
                 left.append(key)
                 continue
-            self._cost -= self._plans[self.stated[row].outline][0]
+            self._cost -= self._known[self.stated[row].outline].one_fewer()
             gone[row] = epoch
         return left
 
-    def _planned(self, outline: Outline) -> tuple[int, Plan | None]:
-        cost = _COMPILE_CLAUSE * len(outline.clauses)
-        cost += _COMPILE_TEST * sum(map(len, outline.clauses))
-        return cost, self.columns.planned(outline)
+    def _learned(self, outline: Outline) -> _Known:
+        known = self._known[outline] = _Known(outline, self.columns.planned(outline))
+        return known
 
 
 class RecentView:
@@ -240,7 +272,8 @@ class RecentView:
 
     def rent(self, events: int) -> float:
         """What asking so many events costs, in microseconds or so."""
-        return 0.01 * events * self._clauses + 20 + self._odd * min(2 * events, 30 + events // 10)
+        bounds = self._clauses * (_ASK_CLAUSE + _ASK_CLAUSE_EACH * events)
+        return _ASK + bounds + self._odd * min(2 * events, 30 + events // 10)
 
     # Asking.
 
@@ -252,7 +285,7 @@ class RecentView:
         if self._odd:
             found = self._by_definition(self.recent.odd[: self._odd], event, epoch)
         if self._clauses:
-            values, passes = self._blank(self._width, 1)
+            values, lacks = _blank(self._width, 1)
             columns, words = self.recent.columns, self.recent.words
             for attribute, value in event.items():
                 mine = columns.of(attribute)
@@ -262,10 +295,10 @@ class RecentView:
                 for kind, column in mine.items():
                     if column >= self._width:
                         continue
-                    passes[column, 0] = False
+                    lacks[column, 0] = False
                     if kind is own:
                         values[column, 0] = _number(value, words)
-            found += self._ask(self._table.arrays[4], values, passes, epoch)[0].tolist()
+            found += self._ask(self._table.arrays[4], values, lacks, 1, epoch)[0].tolist()
         return found
 
     def _has_columns_of(self, event: Event) -> bool:
@@ -292,33 +325,35 @@ class RecentView:
             if len(there) < len(names):
                 column = moved[column]
             for start, piece in columns.chunks(max(_MOST_VALUES // (len(there) + 1), 1)):
-                values, passes = self._values(piece, [names[each] for each in there])
-                keys, ends = self._ask(column, values, passes, epoch)
+                values, lacks = self._values(piece, [names[each] for each in there])
+                keys, ends = self._ask(column, values, lacks, len(piece), epoch)
                 found.append(Runs(keys, with_starts(ends, start)))
         return found
 
-    def _ask(self, column: Array, values: Array, passes: Array, epoch: int) -> tuple[Array, Array]:
+    def _ask(
+        self, column: Array, values: Array, lacks: Array, events: int, epoch: int
+    ) -> tuple[Array, Array]:
         keys, gone, row, ends, _, lo, hi = self._table.arrays
+        if self.recent.absent == "passes":
+            passes = np.packbits(lacks, axis=1, bitorder="little").view(np.uint64)
+        else:
+            passes = np.zeros((len(lacks), lacks.shape[1] // LANES), np.uint64)
         found: tuple[Array, Array] = loops.now.match_bounds(
-            keys, gone, row, ends, column, lo, hi, self._clauses, values, passes, epoch
+            keys, gone, row, ends, column, lo, hi, self._clauses, values, passes, events, epoch
         )
         return found
 
-    def _blank(self, columns: int, events: int) -> tuple[Array, Array]:
-        """What events say that lack everything: their values, and which ranges they pass."""
-        values = np.full((columns, events), _NO_VALUE)
-        return values, np.full(values.shape, self.recent.absent == "passes")
-
     def _values(self, columns: EventBatch, names: list[tuple[str, Kind]]) -> tuple[Array, Array]:
-        """The values of a batch, a row per column; the last one is of nothing."""
-        values, passes = self._blank(len(names) + 1, len(columns))
+        """The values of a batch, a row per column, and who lacks them; the last is of nothing."""
+        values, lacks = _blank(len(names) + 1, len(columns))
+        events = len(columns)
         for column, (name, kind) in enumerate(names):
             for part in columns.parts(name):
                 rows = slice(None) if part.rows is None else part.rows
-                passes[column, rows] = False
+                lacks[column, :events][rows] = False
                 if part.kind is kind:
-                    values[column, rows] = self._numbers(part)
-        return values, passes
+                    values[column, :events][rows] = self._numbers(part)
+        return values, lacks
 
     def _numbers(self, part: TypedValues) -> Array:
         if isinstance(part, Strings):
@@ -376,6 +411,12 @@ class RecentView:
         keys, gone = (each[: self._rows] for each in self.recent.table.arrays[:2])
         rows = np.flatnonzero((gone > epoch) & (gone < NEVER))
         return keys[rows].astype(np.int64), gone[rows]
+
+
+def _blank(columns: int, events: int) -> tuple[Array, Array]:
+    """The values of events that have none, and that they lack them; up to a multiple of lanes."""
+    values = np.full((columns, -(-events // LANES) * LANES), _NO_VALUE)
+    return values, np.ones(values.shape, bool)
 
 
 def _number(value: Any, words: dict[str, int]) -> float:

@@ -10,7 +10,7 @@ from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.kernels import entries
 from predicast.matching.columnar.layout.blocks import Layout
-from predicast.matching.columnar.reserved import UNREACHABLE
+from predicast.matching.columnar.reserved import LANES, UNREACHABLE
 from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.model import Clause, Constraint, Operator, Subscription
 
@@ -67,12 +67,16 @@ def test_bounds(seed: int, absent_passes: bool, events: int) -> None:
     keys = np.arange(30, dtype=np.int32)
     row = np.sort(chance.integers(0, 30, 30)).astype(np.int32)
     gone = chance.choice(np.array([3, 4, 5, EVERY]), 30)
-    values = chance.integers(0, 12, (5, events)).astype(float)
-    says = chance.choice(["a value", "a value", "nothing", "another kind"], (5, events))
+    room = -(-events // LANES) * LANES
+    values = chance.integers(0, 12, (5, room)).astype(float)
+    says = chance.choice(["a value", "a value", "nothing", "another kind"], (5, room))
     values[says != "a value"] = np.nan
-    passes = (says == "nothing") & absent_passes
+    passing = (says == "nothing") & absent_passes
+    passes = np.packbits(passing, axis=1, bitorder="little").view(np.uint64)
     table = (keys, gone, row, ends, column, lo, lo + 3, 25)
-    plain, compiled = (by_event(*each.match_bounds(*table, values, passes, 4)) for each in BOTH)
+    plain, compiled = (
+        by_event(*each.match_bounds(*table, values, passes, events, 4)) for each in BOTH
+    )
     assert plain == compiled
     assert plain
 

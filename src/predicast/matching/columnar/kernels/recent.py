@@ -9,8 +9,10 @@ from numba import types
 
 from predicast.matching.columnar.kernels.buffers import with_room, with_run
 from predicast.matching.columnar.kernels.compiling import array, entry, kernel
+from predicast.matching.columnar.kernels.simd import lowest_bit, range_mask
+from predicast.matching.columnar.reserved import LANES
 
-_LANES: Final = 64  # events that are tried at a time: as many as fit in a few registers as a mask
+_FEW: Final = 24  # events that are quicker tried one by one than 64 at a time
 
 
 @kernel
@@ -35,6 +37,54 @@ def _in_order(hit_keys: Any, hit_events: Any, count: int, events: int) -> Any:
     return found, runs[:number]
 
 
+@kernel
+def _one_event(table: Any, epoch: int, values: Any, passes: Any, event: int, hits: Any) -> Any:
+    """Try all clauses for one event."""
+    keys, gone, row, ends, column, lo, hi, clauses = table
+    hit_keys, hit_events, count = hits
+    block, bit = event // LANES, np.uint64(1) << np.uint64(event % LANES)
+    test = 0
+    for clause in range(clauses):
+        held, end = gone[row[clause]] > epoch, ends[clause]
+        while held and test < end:
+            value, passed = values[column[test], event], passes[column[test], block] & bit
+            held = (passed > 0) | ((lo[test] <= value) & (value <= hi[test]))
+            test += 1
+        test = end
+        if held:
+            if count == len(hit_keys):
+                hit_keys = with_room(hit_keys, count, 1)
+                hit_events = with_room(hit_events, count, 1)
+            hit_keys[count], hit_events[count] = keys[row[clause]], event
+            count += 1
+    return hit_keys, hit_events, count
+
+
+@kernel
+def _many_events(table: Any, epoch: int, values: Any, passes: Any, block: int, hits: Any) -> Any:
+    """Try all clauses for 64 events."""
+    keys, gone, row, ends, column, lo, hi, clauses = table
+    hit_keys, hit_events, count, meant = hits
+    numbers = values.reshape(values.size)
+    end = 0
+    for clause in range(clauses):
+        test, end = end, ends[clause]
+        held = meant if gone[row[clause]] > epoch else np.uint64(0)
+        while held and test < end:
+            place = column[test] * np.int64(values.shape[1]) + block * LANES
+            held &= range_mask(numbers, place, lo[test], hi[test]) | passes[column[test], block]
+            test += 1
+        if held and count + LANES > len(hit_keys):
+            hit_keys = with_room(hit_keys, count, LANES)
+            hit_events = with_room(hit_events, count, LANES)
+        while held:
+            hit_keys[count] = keys[row[clause]]
+            hit_events[count] = block * LANES + lowest_bit(held)
+            held &= held - np.uint64(1)
+            count += 1
+    return hit_keys, hit_events, count
+
+
 @entry(
     (
         array(types.int32),
@@ -46,7 +96,8 @@ def _in_order(hit_keys: Any, hit_events: Any, count: int, events: int) -> Any:
         array(types.float64),
         types.int64,
         array(types.float64, 2),
-        array(types.boolean, 2),
+        array(types.uint64, 2),
+        types.int64,
         types.int64,
     ),
     nogil=False,
@@ -62,43 +113,28 @@ def match_bounds(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would
     clauses: int,
     values: Any,
     passes: Any,
+    events: int,
     epoch: int,
 ) -> Any:
     """The matches of events (columns of ``values``) as keys and runs of (event, end).
 
     The ranges of a clause end where the next one's begin; what is gone at the epoch is left out.
-    A range holds values, and whatever passes: there an event has no value, and that is all right.
+    A range holds values, and whatever passes: a bit each for events that have no value there, which
+    is all right. There are values for a multiple of 64 events, of which ``events`` are meant.
     """
-    events = values.shape[1]
-    hit_keys, hit_events = np.empty(64, np.int32), np.empty(64, np.int32)
-    held = np.empty(_LANES, np.uint8)
-    count = 0
-    for first in range(0, events, _LANES):
-        lanes = min(events - first, _LANES)
-        begin = 0
-        for clause in range(clauses):
-            test, begin = begin, ends[clause]
-            if gone[row[clause]] <= epoch:
-                continue
-            for lane in range(lanes):
-                held[lane] = 1
-            any_held = True
-            while any_held and test < begin:
-                asked, least, most = column[test], lo[test], hi[test]
-                left = np.uint8(0)
-                for lane in range(lanes):
-                    value = values[asked, first + lane]
-                    held[lane] &= passes[asked, first + lane] | ((least <= value) & (value <= most))
-                    left |= held[lane]
-                any_held = bool(left)
-                test += 1
-            if not any_held:
-                continue
-            hit_keys = with_room(hit_keys, count, lanes)
-            hit_events = with_room(hit_events, count, lanes)
-            for lane in range(lanes):
-                if held[lane]:
-                    hit_keys[count] = keys[row[clause]]
-                    hit_events[count] = first + lane
-                    count += 1
+    table = (keys, gone, row, ends, column, lo, hi, clauses)
+    hit_keys, hit_events, count = np.empty(64, np.int32), np.empty(64, np.int32), 0
+    for first in range(0, events, LANES):
+        lanes = min(events - first, LANES)
+        if lanes > _FEW:
+            meant = ~np.uint64(0) >> np.uint64(LANES - lanes)
+            hits = (hit_keys, hit_events, count, meant)
+            hit_keys, hit_events, count = _many_events(
+                table, epoch, values, passes, first // LANES, hits
+            )
+            continue
+        for event in range(first, first + lanes):
+            hit_keys, hit_events, count = _one_event(
+                table, epoch, values, passes, event, (hit_keys, hit_events, count)
+            )
     return _in_order(hit_keys, hit_events, count, events)

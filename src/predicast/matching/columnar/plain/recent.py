@@ -23,10 +23,13 @@ def match_bounds(  # noqa: PLR0913, PLR0917  # as the compiled one
     clauses: int,
     values: Array,
     passes: Array,
+    events: int,
     epoch: int,
 ) -> tuple[Array, Array]:
     """The matches of events (columns of ``values``) as keys and runs of (event, end)."""
-    events, found = [], []
+    every, found = [], []
+    values = values[:, :events]
+    passing = np.unpackbits(passes.view(np.uint8), axis=1, count=events, bitorder="little") > 0
     first = np.append(0, ends[:clauses])
     row = row[:clauses]
     tests = int(first[-1])
@@ -35,11 +38,11 @@ def match_bounds(  # noqa: PLR0913, PLR0917  # as the compiled one
     step = max(_MOST // (tests + 1), 1)
     for start in range(0, values.shape[1], step):
         value = values[column, start : start + step]
-        holds = passes[column, start : start + step] | ((lo <= value) & (value <= hi))
+        holds = passing[column, start : start + step] | ((lo <= value) & (value <= hi))
         failures = np.zeros((tests + 1, value.shape[1]), np.int32)
         np.cumsum(~holds, axis=0, out=failures[1:])
         held = (failures[first[:-1]] == failures[first[1:]]) & live[:, None]
         clause, event = held.nonzero()
-        events.append(event + start)
+        every.append(event + start)
         found.append(keys[row[clause]])
-    return as_runs(events, found, counting=False)
+    return as_runs(every, found, counting=False)
