@@ -254,6 +254,8 @@ def _ends_of(ranges: Sequence[_Places]) -> _Ends:
 @remembered(_MAX_PLAN_BYTES, lambda arguments, _: 3 * arguments[0].cost)
 def _bounds(outline: Outline) -> list[dict[tuple[str, Kind], tuple[_Places, _Places]]] | None:
     """The ends that each clause sets to values of a kind; ``None`` if it asks for anything else."""
+    if outline.rests:
+        return None
     place = 0
     clauses = []
     for slots in outline.clauses:

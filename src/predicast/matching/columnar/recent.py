@@ -110,7 +110,7 @@ class _Definition:
         """Its clauses as brute force tests them by column."""
         if self._groups is None:
             clauses = self.subscription.clauses
-            self._groups = [list(clause.by_attribute().items()) for clause in clauses]
+            self._groups = [Groups.of(clause) for clause in clauses]
         return self._groups
 
 

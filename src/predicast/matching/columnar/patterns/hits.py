@@ -10,6 +10,7 @@ import numpy as np
 from predicast.arrays import Array, expand, offsets, offsets_of
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Strings
+from predicast.matching.brute_force import Groups, MaskCache
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.patterns.pattern_index import PatternIndex
 from predicast.model import Absent, Clause, Event, Operator
@@ -41,7 +42,11 @@ class OtherTests:
         self._rest: list[tuple[int, Other]] = []
         by_attribute: dict[str, list[int]] = {}
         for number, other in enumerate(others):
-            if len(other.constraints) == 1 and other.constraints[0].operator in _PATTERNS:
+            if (
+                other.rest is None
+                and len(other.constraints) == 1
+                and other.constraints[0].operator in _PATTERNS
+            ):
                 by_attribute.setdefault(other.attribute, []).append(number)
             else:
                 self._rest.append((number, other))
@@ -80,12 +85,20 @@ class OtherTests:
                 events.append(np.repeat(lacking, len(here.straight)))
                 tests.append(np.tile(here.straight, len(lacking)))
         for number, other in self._rest:
-            held = np.flatnonzero(columns.test(other.attribute, other.constraints, self._absent))
+            held = self._held(other, columns)
             events.append(held)
             tests.append(np.full(len(held), number, np.int32))
         event, test = np.concatenate(events), np.concatenate(tests)
         order = np.lexsort((test, event))
         return Hits(offsets_of(event[order], len(columns)), test[order].astype(np.int32))
+
+    def _held(self, other: Other, columns: EventBatch) -> Array:
+        """The rows in which a test holds that is no pattern."""
+        if other.rest is None:
+            mask = columns.test(other.attribute, other.constraints, self._absent)
+            return np.flatnonzero(mask)
+        clause = Clause(other.constraints, other.rest)
+        return MaskCache(columns, self._absent).rows_of([Groups.of(clause)])
 
     def of_event(self, event: Event) -> Hits:
         """What is marked for one event."""
@@ -97,6 +110,6 @@ class OtherTests:
             elif value is None and self._absent == "passes":
                 found += here.straight.tolist()
         for number, other in self._rest:
-            if Clause(other.constraints).matches(event, self._absent):
+            if Clause(other.constraints, other.rest).matches(event, self._absent):
                 found.append(number)
         return Hits(offsets([len(found)]), np.array(sorted(found), np.int32))
