@@ -69,13 +69,29 @@ def _program_holds(
 
 
 @kernel
-def _reach(access: Any, low: Any, high: Any, event: int, rows: Any) -> int:
+def _led_from(access: Any, axes: int) -> Any:
+    """The axes that lead to rows; of hundreds there may be few."""
+    point_first, from_first, up_to_first = access[0][0], access[1][0], access[2][0]
+    leading = np.empty(axes, np.int32)
+    count = 0
+    for axis in range(axes):
+        ways = point_first[axis + 1] - point_first[axis]
+        ways += from_first[axis + 1] - from_first[axis]
+        if ways + up_to_first[axis + 1] - up_to_first[axis] > 0:
+            leading[count] = axis
+            count += 1
+    return leading[:count]
+
+
+@kernel
+def _reach(access: Any, axes: Any, low: Any, high: Any, event: int, rows: Any) -> int:
     """Write the rows that an event reaches through points and ends of spans; say how many."""
     point_first, point_lo, point_hi, point_row = access[0]
     from_first, from_lo, from_row = access[1]
     up_to_first, up_to_hi, up_to_row = access[2]
     number = 0
-    for axis in range(low.shape[1]):
+    for leading in range(len(axes)):
+        axis = axes[leading]
         below, above = low[event, axis], high[event, axis]
         if above == UNREACHABLE:
             continue
@@ -166,10 +182,11 @@ def find_rows(
     pattern = (longs_of(image, AT.pattern_first), ints_of(image, AT.pattern_row))
     held, first_row = ints_of(image, AT.keys), longs_of(image, AT.block_slot)[-1]
     most = len(point_row) + len(from_row) + len(up_to_row)
+    axes = _led_from(access, low.shape[1])
     rows = np.empty(most + len(pattern[1]) + len(anyway), np.int32)
     for event in range(low.shape[0]):
         turn = _next_turn(marks)
-        reached = _reach(access, low, high, event, rows)
+        reached = _reach(access, axes, low, high, event, rows)
         reached = _mark(hits, event, marks, turn, pattern, rows, reached)
         for place in range(len(anyway)):
             rows[reached + place] = anyway[place]
