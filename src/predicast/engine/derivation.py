@@ -59,7 +59,7 @@ class Derivation:
         if event.is_region:
             return with_values(event, {name: self._of_region(name, event) for name in self._trees})
         wanted = dict.fromkeys(self._always)
-        for attribute, _ in event.items():
+        for attribute, _ in event.items():  # noqa: PERF102  # an event has no keys()
             if attribute in self._by_input:
                 wanted |= dict.fromkeys(self._by_input[attribute])
             if attribute in self._trees:  # what the event has under the name is not seen
