@@ -34,7 +34,7 @@ one, or those of a word together where it has many.
 *Neither.* ``[0-9]+`` or ``___`` require no literal. Regular expressions of the kind are tried
 together (``regex_sets.py``), the rest one by one.
 
-Cost: some 90 bytes per needle of ordinary length; time linear in the words' bytes plus hits and
+Cost: some 110 bytes per needle of ordinary length; time linear in the words' bytes plus hits and
 candidates. Rejected: the automaton of Aho and Corasick, whose nodes would take some 40 bytes for
 each *byte* of needle, and whose every step waits for the one before, while filters are looked
 up side by side; looking for the rarest part of each needle instead of its beginning, which is as
