@@ -141,7 +141,7 @@ class PatternIndex:
         rank = preference(needs)
         searched: list[dict[int, str]] = [{} for _ in self.attributes]
         always_searched: list[dict[int, str]] = [{} for _ in self.attributes]
-        known: dict[tuple[int, Any], int] = {}
+        known: dict[tuple[int, Operator, Any], int] = {}
         for pattern, number, need in zip(patterns, numbers, needs, strict=True):
             place = self._place[pattern.attribute]
             if need.exact and not need.pieces:
@@ -152,7 +152,8 @@ class PatternIndex:
                 plans.append(need)
             which = number
             if plan == ASK:
-                which = known.setdefault((place, pattern.operand), len(self._asked))
+                same = place, pattern.operator, pattern.operand
+                which = known.setdefault(same, len(self._asked))
                 if which < len(self._asked):  # the same pattern is in several tests
                     self._asked_tests[which].append(number)
                     continue
@@ -215,9 +216,9 @@ class PatternIndex:
         """What of all that is asked of a word holds; many regular expressions are tried at once."""
         found: list[int] = []
         regexes = self._regexes[place]
-        if len(asked) > 1 and len(asked) > regexes.calls():
+        if len(asked) > 1 and len(asked) > regexes.calls:
             among = regexes.among(asked)
-            if len(among) > regexes.calls():
+            if len(among) > regexes.calls:
                 found = [which for which in regexes.held(word) if which in among]
                 asked -= among
         return found + [which for which in asked if self._asked[which](word)]
