@@ -29,7 +29,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from predicast.bounded_cache import remembered
-from predicast.model.clause import Clause
+from predicast.model.clause import trusted_clause
 from predicast.model.constraint import (
     Constraint,
     Operand,
@@ -83,6 +83,11 @@ KINDS: Final = {
 }
 _WHOLE: Final = SET | LIKE | REGEX | JOINED  # operators whose operand is kept as it is
 _OBJECT: Final = (OperandType.OBJECT,)
+_SINGLE: Final = frozenset(Operator) - PRESENCE - RANGE - _WHOLE  # those whose operand is a value
+_SINGLE_TYPES: Final[dict[type, tuple[OperandType]]] = {
+    type_: (each,) for type_, each in OPERAND_TYPES.items()
+}
+_new: Final = tuple.__new__
 
 _MAX_BYTES: Final = 32 << 20  # of outlines that are remembered: some 50,000 of the usual ones
 # What Python takes for an outline, a clause of it, and a slot with its part, types and name.
@@ -146,13 +151,13 @@ class Outline:
     def subscription(self, operands: Sequence[Any]) -> Subscription:
         """The subscription with these operands, one per place."""
         clauses = [
-            Clause(tuple([_constraint(part, operands) for part in clause]))
+            trusted_clause(tuple([_constraint(part, operands) for part in clause]))
             for clause in self._parts
         ]
         for place, rest in enumerate(self._rests):
             if rest is not None:
                 filled = mapped(rest, lambda part: _constraint(part, operands))
-                clauses[place] = Clause(clauses[place].constraints, filled)
+                clauses[place] = trusted_clause(clauses[place].constraints, filled)
         return Subscription(tuple(clauses))
 
     def __eq__(self, other: object) -> bool:
@@ -226,17 +231,18 @@ def joined_operand(operator: Operator, constraint: Constraint) -> tuple[Constrai
 def _slot(constraint: Constraint, operands: list[Any]) -> Slot:
     """The constraint's slot; its operands are appended to those of the slots before."""
     attribute, operator, operand = constraint.attribute, constraint.operator, constraint.operand
+    if operator in _SINGLE:
+        operands.append(operand)
+        # As Slot(...) does, without a call of Python's own.
+        return _new(Slot, (attribute, operator, _SINGLE_TYPES[type(operand)]))
     if operator in PRESENCE:
         return Slot(attribute, operator, ())
     if operator in _WHOLE:
         operands.append(operand)
         return Slot(attribute, operator, _OBJECT)
-    if operator in RANGE:
-        lo, hi = cast(tuple[Value, Value], operand)
-        operands += (lo, hi)
-        return Slot(attribute, operator, (OPERAND_TYPES[type(lo)], OPERAND_TYPES[type(hi)]))
-    operands.append(operand)
-    return Slot(attribute, operator, (OPERAND_TYPES[type(operand)],))
+    lo, hi = cast(tuple[Value, Value], operand)
+    operands += (lo, hi)
+    return Slot(attribute, operator, (OPERAND_TYPES[type(lo)], OPERAND_TYPES[type(hi)]))
 
 
 def _parts(slots: Iterable[Slot]) -> Iterator[_Part]:

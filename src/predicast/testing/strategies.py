@@ -248,9 +248,9 @@ def events_near(draw: st.DrawFn, subscription: Subscription, *, regions: bool = 
 
 
 def _operands(constraint: Constraint) -> list[Any]:
-    operand = constraint.operand
     if constraint.parts:
-        return [each for part in constraint.parts for each in _operands(part)]
+        return [each for part in constraint.plain() for each in _operands(part)]
+    operand = constraint.operand
     if operand is None:
         return []
     if isinstance(operand, LikePattern):
