@@ -23,6 +23,7 @@
     │   ├── TextTooLongError
     │   ├── NestingTooDeepError
     │   ├── TooManyClausesError
+    │   ├── ListTooLongError
     │   ├── WindowTooLargeError
     │   └── IdsTooLargeError
     ├── EngineError
@@ -85,6 +86,7 @@ __all__ = [
     "JsonFormError",
     "LanguageError",
     "LimitError",
+    "ListTooLongError",
     "MissingParameterError",
     "ModelError",
     "NestingTooDeepError",
@@ -294,6 +296,10 @@ class NestingTooDeepError(LimitError):
 
 class TooManyClausesError(LimitError):
     """A subscription whose disjunctive normal form is too large."""
+
+
+class ListTooLongError(LimitError):
+    """A list of an event with more elements than one is allowed to have."""
 
 
 class WindowTooLargeError(LimitError):

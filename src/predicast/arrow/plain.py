@@ -90,6 +90,18 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a plain type is one of lists, in any of their layouts."""
+    types = pa.types
+    return bool(
+        types.is_list(kind)
+        or types.is_large_list(kind)
+        or types.is_fixed_size_list(kind)
+        or types.is_list_view(kind)
+        or types.is_large_list_view(kind)
+    )
+
+
 def coded_text(array: pa.Array) -> tuple[np.ndarray, pa.Array]:
     """Plain text as positions in an array of different words; -1 is null."""
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()

@@ -19,7 +19,7 @@ from predicast.cli.terminal import output, visible
 if TYPE_CHECKING:
     from predicast import Event
     from predicast.engine.explanation import Explanation
-    from predicast.model import Interval, Value
+    from predicast.model import Held
 
 NOT_MATCHED: Final = 1
 
@@ -137,7 +137,7 @@ def _print_table(explanation: Explanation) -> None:
     console.print(f"{visible(explanation.id)} {verdict} the event.", soft_wrap=True)
 
 
-def _seen(value: Value | Interval | None) -> str:
+def _seen(value: Held | None) -> str:
     from predicast.model.values import show
 
     if value is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from predicast.engine.derivation import derived_event
 from predicast.language import to_where
-from predicast.model import Absent, Clause, Constraint, Event, Interval, Subscription, Value
+from predicast.model import Absent, Clause, Constraint, Event, Held, Interval, Subscription
 from predicast.model.domain import domain_of
 from predicast.model.values import kind_of, show
 
@@ -16,7 +16,7 @@ class ConstraintOutcome:
     """One constraint, the value it saw (``None``: absent), whether it held, and why not."""
 
     constraint: Constraint
-    value: Value | Interval | None
+    value: Held | None
     held: bool
     reason: str | None = None
 
@@ -71,7 +71,7 @@ def _clause(clause: Clause, event: Event, absent: Absent) -> ClauseOutcome:
 
 
 def _constraint(
-    constraint: Constraint, clause: Clause, value: Value | Interval | None, absent: Absent
+    constraint: Constraint, clause: Clause, value: Held | None, absent: Absent
 ) -> ConstraintOutcome:
     if value is None:
         held = constraint.holds_absent(absent)

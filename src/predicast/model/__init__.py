@@ -2,7 +2,8 @@
 
 from predicast.model.clause import Clause
 from predicast.model.constraint import Absent, Constraint
-from predicast.model.event import Event
+from predicast.model.elements import Elements
+from predicast.model.event import Event, Held
 from predicast.model.expression import MAX_CLAUSES, And, Expression, Leaf, Not, Or, subscription_of
 from predicast.model.interval import Interval
 from predicast.model.operators import Operator
@@ -16,8 +17,10 @@ __all__ = [
     "And",
     "Clause",
     "Constraint",
+    "Elements",
     "Event",
     "Expression",
+    "Held",
     "Interval",
     "Kind",
     "Leaf",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from predicast.model.constraint import Absent, Constraint
+from predicast.model.constraint import Absent, Constraint, Truth
 from predicast.model.domain import domain_of
+from predicast.model.elements import Elements
 from predicast.model.event import Event
 from predicast.model.interval import Interval
+from predicast.model.values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,17 @@ class Clause:
             elif not constraint.holds(value):
                 return position
         return len(self.constraints)
+
+    def truth(self, get: Callable[[str], Value | Elements | None]) -> Truth:
+        """Whether it is true, false or unknown of attributes that are single values or lists."""
+        found: Truth = True
+        for constraint in self.constraints:
+            truth = constraint.truth(get(constraint.attribute))
+            if truth is False:
+                return False
+            if truth is None:
+                found = None
+        return found
 
     def on(self, attribute: str) -> tuple[Constraint, ...]:
         """The constraints on one attribute."""

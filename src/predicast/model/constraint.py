@@ -3,6 +3,9 @@
 A constraint knows the kind of value it speaks of. A value of another kind satisfies neither it
 nor its negation, and so does an absent attribute unless the ``absent`` policy says otherwise:
 that is SQL's three-valued logic, with *unknown* told apart from *false* only where NOT asks.
+
+Of a list it is asked whether some element matches a subscription of its own
+(``predicast.model.elements``): true if one does, unknown if it is unknown of one, and else false.
 """
 
 from __future__ import annotations
@@ -10,11 +13,12 @@ from __future__ import annotations
 import operator as python_operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from predicast.errors import InvalidConstraintError
+from predicast.errors import InvalidConstraintError, NestingTooDeepError
+from predicast.model.elements import Elements
 from predicast.model.like import like_test
-from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.operators import ELEMENTS, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.patterns import LikePattern, PatternError, regex_test
 from predicast.model.values import (
     NOT_UNICODE,
@@ -26,11 +30,17 @@ from predicast.model.values import (
     lone_surrogate,
 )
 
+if TYPE_CHECKING:
+    from predicast.model.subscription import Subscription
+
 Absent: TypeAlias = Literal["fails", "passes"]
+Truth: TypeAlias = bool | None  # None: unknown
 # In characters; a match may take a time that grows with it and with the string.
 LONGEST_LIKE: Final = 1 << 17
 
-Operand: TypeAlias = Value | tuple[Value, ...] | LikePattern | None
+MAX_LISTS: Final = 4  # conditions on elements of lists inside one another
+
+Operand: TypeAlias = "Value | tuple[Value, ...] | LikePattern | Subscription | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +48,8 @@ class Constraint:
     """(attribute, operator, operand), checked and canonical when made.
 
     The operand is a value; a pair for between; a sorted tuple without repeats for in; a
-    ``LikePattern`` for like; ``None`` for exists and absent. Numbers have one spelling (1.0 is
-    1), so equal constraints mean the same.
+    ``LikePattern`` for like; for has the ``Subscription`` that an element is to match; ``None`` for
+    exists and absent. Numbers have one spelling (1.0 is 1), so equal constraints mean the same.
     """
 
     attribute: str
@@ -52,7 +62,7 @@ class Constraint:
         object.__setattr__(self, "operand", operand)
         object.__setattr__(self, "kind", kind)
 
-    def holds(self, value: Value) -> bool:
+    def holds(self, value: Value | Elements) -> bool:
         """Whether a present value satisfies it."""
         if self.kind is None:
             return self.operator is Operator.EXISTS
@@ -63,6 +73,18 @@ class Constraint:
         if self.kind is None:
             return self.operator is Operator.ABSENT
         return absent == "passes"
+
+    def truth(self, value: Value | Elements | None) -> Truth:
+        """Whether it is true, false or unknown of a value, or of none, as in SQL."""
+        if self.kind is None:
+            return (value is None) is (self.operator is Operator.ABSENT)
+        if value is None or kind_of(value) is not self.kind:
+            return None
+        if not isinstance(value, Elements):
+            held: bool = _TESTS[self.operator](value, self.operand)
+            return held
+        found = _some(value, self.operand)
+        return found if found is None or self.operator is Operator.HAS else not found
 
     def negated(self) -> Constraint:
         """The constraint that NOT makes of it."""
@@ -117,6 +139,8 @@ def _canonical(attribute: str, operator: Operator, operand: Any) -> tuple[Operan
         if isinstance(operand, str):
             operand = LikePattern(operand)
         return canonical_like(attribute, operator, operand), Kind.STRING
+    if operator in ELEMENTS:
+        return _canonical_elements(attribute, operator, operand), Kind.LIST
     value = canonical_value(attribute, operator, operand)
     if operator in REGEX:
         check_regex(attribute, operator, value)
@@ -170,6 +194,28 @@ def _canonical_range(
     return (lo, hi), one_kind(attribute, operator, (lo, hi))
 
 
+def _canonical_elements(attribute: str, operator: Operator, operand: Any) -> Subscription:
+    from predicast.model.subscription import Subscription  # which is made of constraints
+
+    if not isinstance(operand, Subscription):
+        raise _refused(attribute, operator, f"takes a Subscription, not {operand!r}")
+    nesting = nesting_of(operand) + 1
+    if nesting > MAX_LISTS:
+        raise NestingTooDeepError(
+            f"attribute {attribute!r}: conditions on elements of lists stand inside one another "
+            f"more than {MAX_LISTS} times",
+            limit=MAX_LISTS,
+            actual=nesting,
+        )
+    return operand
+
+
+def nesting_of(subscription: Subscription) -> int:
+    """How many conditions on elements stand inside one another."""
+    inside = (each.operand for each in subscription.constraints() if each.operator in ELEMENTS)
+    return max((1 + nesting_of(each) for each in inside), default=0)  # type: ignore[arg-type]
+
+
 def canonical_like(attribute: str, operator: Operator, operand: Any) -> LikePattern:
     """A LIKE pattern whose escapes are right."""
     if not isinstance(operand, LikePattern):
@@ -207,6 +253,18 @@ def _refused(attribute: str, operator: Operator, why: str) -> InvalidConstraintE
     )
 
 
+def _some(elements: Elements, wanted: Any) -> Truth:
+    """Whether some element matches a subscription."""
+    found: Truth = False
+    for attributes in elements.attributes():
+        truth = wanted.truth(attributes.get)
+        if truth:
+            return True
+        if truth is None:
+            found = None
+    return found
+
+
 _HELD: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
     Operator.EQ: python_operator.eq,
     Operator.LT: python_operator.lt,
@@ -218,6 +276,7 @@ _HELD: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
     Operator.CONTAINS: python_operator.contains,
     Operator.LIKE: lambda value, pattern: like_test(pattern)(value),
     Operator.MATCHES: lambda value, pattern: regex_test(pattern)(value),
+    Operator.HAS: lambda value, wanted: _some(value, wanted) is True,
 }
 
 
@@ -233,5 +292,7 @@ _TESTS: Final = (
         Operator.NE: python_operator.ne,
         Operator.GE: python_operator.ge,
         Operator.GT: python_operator.gt,
+        # And this one is more than that, since it may be unknown.
+        Operator.NOT_HAS: lambda value, wanted: _some(value, wanted) is False,
     }
 )

@@ -8,7 +8,8 @@ definition 5, repaired), and one clause covers another when its domains include 
 Everything that order can express is a span set, exactly: comparisons, between, in, their
 negations, and prefixes (the strings with prefix ``ab`` are those from ``ab`` up to ``ac``). What
 is left of the string tests (suffix, contains, like, matches) stays as a list of *rest*
-constraints, about which ``includes`` is sound but need not be complete.
+constraints, about which ``includes`` is sound but need not be complete; so do conditions on the
+elements of lists, of which only equal ones include each other.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ _UNIVERSE: Final[dict[Kind, SpanSet]] = {
     Kind.TIMESTAMP: EVERYTHING,
     Kind.STRING: (Span("", None),),
     Kind.BOOLEAN: (Span(0, 2, hi_open=True),),
+    Kind.LIST: EVERYTHING,
 }
 
 
@@ -102,6 +104,9 @@ def _bytes_of(constraints: tuple[Constraint, ...]) -> int:
     total = 200 * len(constraints)
     for constraint in constraints:
         operand: Any = constraint.operand
+        if constraint.kind is Kind.LIST:
+            total += _bytes_of(tuple(operand.constraints()))
+            continue
         parts = (operand.pattern,) if isinstance(operand, LikePattern) else operand
         total += getsizeof(parts)
         if isinstance(parts, tuple):

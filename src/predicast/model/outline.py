@@ -10,8 +10,8 @@ the operands stand in columns (``predicast.model.operand_columns``) instead of i
 
 The type of each operand is part of the outline, so that a column is of one type throughout: 1 and
 1.5 are both numbers, and make two outlines. A constraint has one place for its operand, two
-with between, and none with exists and absent. Sets, LIKE patterns and regular expressions stay the
-objects that the constraint holds.
+with between, and none with exists and absent. Sets, LIKE patterns, regular expressions and what
+elements of lists are to match stay the objects that the constraint holds.
 
 Taking a subscription apart and putting it together again gives an equal one; both are linear in
 the number of constraints. Operands are trusted: they come from constraints, or from whoever made
@@ -28,7 +28,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from predicast.bounded_cache import remembered
 from predicast.model.clause import Clause
 from predicast.model.constraint import Constraint, Operand, trusted_constraint
-from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.operators import ELEMENTS, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.subscription import Subscription
 from predicast.model.values import Kind, Value, kind_of
 
@@ -41,7 +41,7 @@ class OperandType(enum.Enum):
     STRING = "string"
     BOOLEAN = "boolean"
     TIMESTAMP = "timestamp"
-    OBJECT = "object"  # sets, LIKE patterns and regular expressions, as the constraint holds them
+    OBJECT = "object"  # sets, patterns, conditions on elements, as the constraint holds them
 
     # As with operators: members are singletons, and Enum's own hash is a Python call.
     __hash__ = object.__hash__
@@ -71,7 +71,7 @@ KINDS: Final = {
     OperandType.BOOLEAN: Kind.BOOLEAN,
     OperandType.TIMESTAMP: Kind.TIMESTAMP,
 }
-_WHOLE: Final = SET | LIKE | REGEX  # operators whose operand is kept as it is
+_WHOLE: Final = SET | LIKE | REGEX | ELEMENTS  # operators whose operand is kept as it is
 _OBJECT: Final = (OperandType.OBJECT,)
 
 _MAX_BYTES: Final = 32 << 20  # of outlines that are remembered: some 50,000 of the usual ones
@@ -205,6 +205,8 @@ def _parts(clauses: Slots) -> list[list[_Part]]:
             kind = KINDS.get(operands[0]) if operands else None
             if operator in LIKE | REGEX:
                 kind = Kind.STRING
+            elif operator in ELEMENTS:
+                kind = Kind.LIST
             made.append(_Part(attribute, operator, place, len(operands), kind))
             place += len(operands)
         parts.append(made)

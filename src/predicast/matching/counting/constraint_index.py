@@ -52,7 +52,7 @@ from predicast.matching.counting.constraint_lists import (
 )
 from predicast.matching.counting.constraint_subscription_list import HeldConstraint
 from predicast.matching.counting.constraint_tries import PrefixTrie, SubstringTrie, SuffixTrie
-from predicast.model import Interval, Kind, Operator, Value
+from predicast.model import Elements, Held, Interval, Kind, Operator
 
 _LISTS: Final[dict[Operator, Callable[[], ConstraintList]]] = {
     # The side on which a value equal to an operand falls makes the test strict or not.
@@ -82,6 +82,7 @@ class ConstraintIndex:
             str: self._kinds[Kind.STRING],
             bool: self._kinds[Kind.BOOLEAN],
             datetime: self._kinds[Kind.TIMESTAMP],
+            Elements: self._kinds[Kind.LIST],
         }
         self.exists: dict[str, HeldConstraint] = {}  # by name alone: they have no type
         self._tested_in_gone_lists = 0
@@ -132,7 +133,7 @@ class ConstraintIndex:
         operators = self._types[type_].get(name)
         return () if operators is None else operators.values()
 
-    def matching(self, name: str, value: Value | Interval) -> list[HeldConstraint]:
+    def matching(self, name: str, value: Held) -> list[HeldConstraint]:
         """The constraints on the name that the value satisfies (that the interval meets)."""
         if type(value) is Interval:
             found = self.meeting(name, value)

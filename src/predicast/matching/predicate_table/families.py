@@ -40,6 +40,7 @@ _TOP_TO_BOTTOM: Final = (
         Operator.CONTAINS,
         Operator.LIKE,
         Operator.MATCHES,
+        Operator.HAS,
     },
     {
         Operator.NE,
@@ -50,6 +51,7 @@ _TOP_TO_BOTTOM: Final = (
         Operator.NOT_CONTAINS,
         Operator.NOT_LIKE,
         Operator.NOT_MATCHES,
+        Operator.NOT_HAS,
     },
     {Operator.EXISTS, Operator.ABSENT},
 )

@@ -2,8 +2,9 @@
 
 Everything that order can express becomes a *range* test (one span on an axis) or a *set* test
 (several spans on one axis, as for IN and !=). Presence, absence and suffixes are ranges too, on
-axes of their own. What is left (substrings, general LIKE, regular expressions) becomes an *other*
-test: the constraints themselves, resolved once per distinct value of a batch.
+axes of their own. What is left (substrings, general LIKE, regular expressions, conditions on the
+elements of lists) becomes an *other* test: the constraints themselves, resolved once per distinct
+value of a batch.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from predicast.model import Absent, Clause, Constraint, Kind, Operator
 from predicast.model.domain import Domain, after_prefix, domain_of
 from predicast.model.spans import Span, SpanSet
 
-_NEGATED: Final = frozenset({Operator.NOT_CONTAINS, Operator.NOT_LIKE, Operator.NOT_MATCHES})
+_NEGATED: Final = frozenset(
+    {Operator.NOT_CONTAINS, Operator.NOT_LIKE, Operator.NOT_MATCHES, Operator.NOT_HAS}
+)
 
 # A range on a flag axis is given as codes, on any other axis as a span.
 Range: TypeAlias = tuple[AxisName, Span | tuple[int, int]]
@@ -55,6 +58,10 @@ def _add_valued(
 ) -> None:
     assert domain.kind is not None
     name = AxisName(attribute, SCALES[domain.kind])
+    if domain.kind is Kind.LIST:
+        tests.ranges.append((name, IS_SET))
+        tests.others.extend(_pattern(attribute, constraint) for constraint in domain.rest)
+        return
     if domain.kind is Kind.NUMBER and any(span.is_empty_of_integers() for span in domain.spans):
         if len(domain.spans) > 1:  # for some intervals only some of the spans count
             tests.others.append(Other(attribute, group, inverted=False))
