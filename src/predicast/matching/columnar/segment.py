@@ -29,23 +29,23 @@ from predicast.matching.columnar.layout.blocks import Layout, family_arrays
 from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.layout.rows import row_arrays
-from predicast.matching.columnar.patterns.hits import Hits, OtherTests
+from predicast.matching.columnar.patterns.hits import NO_HITS, OtherTests
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event
 
 _MOST_CODES: Final = 1 << 22  # of events on axes, made at a time
 EVERY: Final = np.iinfo(np.int64).max  # more than any number of matches
 _FOUND: Final = 1 << 12  # matches of one event that there is room for at first
-_NO_HITS: Final = Hits(np.zeros(2, np.int64), np.zeros(0, np.int32))
 
 
 class _Room:
     """What asking one event writes to; nobody else does meanwhile."""
 
-    __slots__ = ("codes", "found")
+    __slots__ = ("codes", "found", "marks")
 
-    def __init__(self, codes: OneEvent, found: int) -> None:
+    def __init__(self, codes: OneEvent, marks: Array, found: int) -> None:
         self.codes = codes
+        self.marks = marks
         self.found = np.empty(found, np.int32)
 
 
@@ -158,14 +158,14 @@ class Segment:
 
     def _match_pieces(self, columns: EventBatch, *, counting: bool, enough: int) -> list[Runs]:
         """In pieces whose codes fit in memory."""
-        width = len(self.axes) + 1
-        if self._absent == "passes":
-            width += len(self._other_tests)  # all may be marked for an event that lacks them
+        width = len(self.axes) + self._other_tests.width + 1
         most = max(min(_MOST_CODES // width, loops.now.most_events), 1)
         found = []
         for start, piece in columns.chunks(most):
             codes, hits = self._coder.of_batch(piece), self._other_tests.of_batch(piece)
-            keys, ends = loops.now.match_events(*self.image, *codes, *hits, counting, enough)
+            keys, ends = loops.now.match_events(
+                *self.image, *codes, *hits, self._unmarked(), counting, enough
+            )
             found.append(Runs(keys, with_starts(ends, start)))
         return found
 
@@ -174,18 +174,22 @@ class Segment:
         try:
             room = self._rooms.pop()
         except IndexError:  # others are asking, or nobody has yet
-            room = _Room(self._coder.blank(), _FOUND)
+            room = _Room(self._coder.blank(), self._unmarked(), _FOUND)
         codes = room.codes
         self._coder.code_event(event, codes)
-        hits = self._other_tests.of_event(event) if self.others else _NO_HITS
-        asked = (*self.image, *codes.arrays, *hits, self._deleted, self._since, epoch)
+        hits = self._other_tests.of_event(event) if self.others else NO_HITS
+        asked = (*self.image, *codes.arrays, *hits, room.marks, self._deleted, self._since, epoch)
         count = loops.now.match_event(*asked, room.found)
         if count < 0:
-            room = _Room(codes, -count)
+            room = _Room(codes, room.marks, -count)
             count = loops.now.match_event(*asked, room.found)
         keys: list[int] = room.found[:count].tolist()
         self._rooms.append(room)
         return keys
+
+    def _unmarked(self) -> Array:
+        """Room to mark the other tests that hold, and for how often it was used."""
+        return np.zeros(len(self.others) + 1, np.int32)
 
     # Turning it back.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from predicast.matching.columnar.kernels.buffers import position, with_room, wit
 from predicast.matching.columnar.kernels.compiling import kernel
 from predicast.matching.columnar.kernels.images import AT, bytes_of, ints_of, longs_of
 from predicast.matching.columnar.reserved import UNREACHABLE
+
+_MOST_TURNS: Final = 2**31 - 1
 
 
 @kernel
@@ -39,14 +41,12 @@ def _ranges_hold(
 
 @kernel
 def _others_hold(
-    row_other: Any, inverted: Any, begin: int, finish: int, hit: Any, first: int, end: int
+    row_other: Any, inverted: Any, begin: int, finish: int, marks: Any, turn: int
 ) -> bool:
     """Whether those of a row's other tests hold that should, and the inverted ones do not."""
     for place in range(begin, finish):
         other = row_other[place]
-        found = position(hit, first, end, other)
-        is_marked = found < end and hit[found] == other
-        if is_marked == (inverted[other] != 0):
+        if (marks[other] == turn) == (inverted[other] != 0):
             return False
     return True
 
@@ -83,21 +83,42 @@ def _reach(access: Any, low: Any, high: Any, event: int, rows: Any) -> int:
 
 
 @kernel
-def _reach_by_patterns(
-    pattern_first: Any, pattern_row: Any, hit: Any, first: int, end: int, rows: Any, number: int
+def _next_turn(marks: Any) -> int:
+    """The number that marks what holds for one more event; the last mark is the latest turn."""
+    last = len(marks) - 1
+    if marks[last] == _MOST_TURNS:
+        for place in range(len(marks)):
+            marks[place] = 0
+    turn: int = marks[last] + 1
+    marks[last] = turn
+    return turn
+
+
+@kernel
+def _mark(
+    hits: Any, event: int, marks: Any, turn: int, pattern: Any, rows: Any, number: int
 ) -> int:
-    """Write the rows whose pattern holds behind the others; say how many there are then."""
-    for place in range(first, end):
-        other = hit[place]
-        for entry in range(pattern_first[other], pattern_first[other + 1]):
-            rows[number] = pattern_row[entry]
-            number += 1
+    """Mark the other tests that hold, and write the rows that are reached through them."""
+    event_word, word_first, word_test = hits
+    pattern_first, pattern_row = pattern
+    for column in range(event_word.shape[1]):
+        word = event_word[event, column]
+        if word < 0:
+            continue
+        for place in range(word_first[word], word_first[word + 1]):
+            other = word_test[place]
+            if marks[other] == turn:
+                continue
+            marks[other] = turn
+            for entry in range(pattern_first[other], pattern_first[other + 1]):
+                rows[number] = pattern_row[entry]
+                number += 1
     return number
 
 
 @kernel
 def find_rows(
-    image: Any, codes: Any, hit_first: Any, hit: Any, out: Any, counting: bool, enough: int
+    image: Any, codes: Any, hits: Any, marks: Any, out: Any, counting: bool, enough: int
 ) -> Any:
     """Test every row that an event reaches."""
     keys, runs, count, number = out
@@ -115,16 +136,14 @@ def find_rows(
     span_lo, span_hi = ints_of(image, AT.span_lo), ints_of(image, AT.span_hi)
     other_first, row_other = longs_of(image, AT.row_other_first), ints_of(image, AT.row_other)
     inverted, anyway = bytes_of(image, AT.other_inverted), ints_of(image, AT.anyway)
-    pattern_first, pattern_row = longs_of(image, AT.pattern_first), ints_of(image, AT.pattern_row)
+    pattern = (longs_of(image, AT.pattern_first), ints_of(image, AT.pattern_row))
     held, first_row = ints_of(image, AT.keys), longs_of(image, AT.block_slot)[-1]
     most = len(point_row) + len(from_row) + len(up_to_row)
-    rows = np.empty(most + len(pattern_row) + len(anyway), np.int32)
+    rows = np.empty(most + len(pattern[1]) + len(anyway), np.int32)
     for event in range(low.shape[0]):
-        first_hit, end_hit = hit_first[event], hit_first[event + 1]
+        turn = _next_turn(marks)
         reached = _reach(access, low, high, event, rows)
-        reached = _reach_by_patterns(
-            pattern_first, pattern_row, hit, first_hit, end_hit, rows, reached
-        )
+        reached = _mark(hits, event, marks, turn, pattern, rows, reached)
         for place in range(len(anyway)):
             rows[reached + place] = anyway[place]
         reached += len(anyway)
@@ -139,7 +158,7 @@ def find_rows(
             ):
                 continue
             begin, finish = other_first[row], other_first[row + 1]
-            if not _others_hold(row_other, inverted, begin, finish, hit, first_hit, end_hit):
+            if not _others_hold(row_other, inverted, begin, finish, marks, turn):
                 continue
             if not counting:
                 keys[count] = held[first_row + row]

@@ -1,13 +1,25 @@
-"""Which of a segment's other tests hold for which events: patterns, once per distinct string."""
+"""Which of a segment's other tests hold for which events: patterns, once per distinct string.
+
+Nothing is written per event but the words that it has. What holds is known per word::
+
+    event_word   note   city   rest       one column for each attribute with patterns, and one for
+      event 0     0      2      -1        what is no pattern; -1: nothing there
+      event 1     1     -1       3
+    word_test    0: [4, 7]   1: []   2: [5]   3: [8]      the tests that hold for each word
+
+A loop that looks at an event marks the tests of its words, and whether one holds is then a single
+look (``kernels/rows.py``). Two things are words without being strings: what holds of an attribute
+that is absent, where that passes; and what holds of one event beyond patterns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from predicast.arrays import Array, expand, offsets, offsets_of
+from predicast.arrays import Array, offsets, offsets_of
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Strings
 from predicast.matching.columnar.compile.coded_tests import Other
@@ -15,13 +27,15 @@ from predicast.matching.columnar.patterns.pattern_index import PatternIndex
 from predicast.model import Absent, Clause, Event, Operator
 
 _PATTERNS: Final = frozenset({Operator.CONTAINS, Operator.LIKE, Operator.MATCHES})
+_NOWHERE: Final = -1  # no word
 
 
 class Hits(NamedTuple):
-    """The numbers of the tests that are marked for each event, ascending."""
+    """The words of events, and the numbers of the tests that hold for each word, some twice."""
 
-    first: Array
-    test: Array
+    event_word: Array
+    word_first: Array
+    word_test: Array
 
 
 class _Patterns(NamedTuple):
@@ -30,6 +44,28 @@ class _Patterns(NamedTuple):
     patterns: PatternIndex
     numbers: Array
     straight: Array  # the numbers of those that are not inverted
+
+
+class _Words:
+    """Words numbered through, and the tests that hold for each."""
+
+    def __init__(self) -> None:
+        self._sizes: list[Array] = [np.zeros(0, np.int64)]
+        self._tests: list[Array] = [np.zeros(0, np.int32)]
+        self._count = 0
+
+    def add(self, first: Array, tests: Array) -> int:
+        """More words: where the tests of each begin, and those; the number of the first one."""
+        number = self._count
+        self._sizes.append(np.diff(first))
+        self._tests.append(tests)
+        self._count += len(first) - 1
+        return number
+
+    def hits(self, event_word: Array) -> Hits:
+        """What there is, with the words of each event."""
+        tests = np.concatenate(self._tests).astype(np.int32, copy=False)
+        return Hits(event_word, offsets(np.concatenate(self._sizes)), tests)
 
 
 class OtherTests:
@@ -52,6 +88,7 @@ class OtherTests:
                 np.array([n for n in numbers if not others[n].inverted], np.int32),
             )
         self._all = len(others)
+        self.width = len(self._patterns) + bool(self._rest)
 
     def __len__(self) -> int:
         return self._all
@@ -61,42 +98,59 @@ class OtherTests:
         return sum(each.patterns.nbytes() for each in self._patterns.values())
 
     def of_batch(self, columns: EventBatch) -> Hits:
-        """What is marked for each event of a batch."""
-        if not self._all:
-            return Hits(np.zeros(len(columns) + 1, np.int64), np.zeros(0, np.int32))
-        events, tests = [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
-        for attribute, here in self._patterns.items():
-            lacks = np.ones(len(columns), bool)
-            for part in columns.parts(attribute):
-                rows = np.arange(len(columns)) if part.rows is None else part.rows
-                lacks[rows] = False
-                if isinstance(part, Strings):
-                    first, found = here.patterns.hits(part.words)
-                    counts = np.diff(first)[part.values]
-                    events.append(np.repeat(rows, counts))
-                    tests.append(here.numbers[found[expand(first, part.values)]])
-            if self._absent == "passes":
-                lacking = np.flatnonzero(lacks)
-                events.append(np.repeat(lacking, len(here.straight)))
-                tests.append(np.tile(here.straight, len(lacking)))
-        for number, other in self._rest:
-            held = np.flatnonzero(columns.test(other.attribute, other.constraints, self._absent))
-            events.append(held)
-            tests.append(np.full(len(held), number, np.int32))
-        event, test = np.concatenate(events), np.concatenate(tests)
-        order = np.lexsort((test, event))
-        return Hits(offsets_of(event[order], len(columns)), test[order].astype(np.int32))
+        """What holds for the events of a batch."""
+        words = _Words()
+        event_word = np.full((len(columns), self.width), _NOWHERE, np.int32)
+        for place, (attribute, here) in enumerate(self._patterns.items()):
+            self._code_attribute(columns, attribute, here, words, event_word[:, place])
+        if self._rest:
+            held = [
+                np.flatnonzero(columns.test(other.attribute, other.constraints, self._absent))
+                for _, other in self._rest
+            ]
+            event = np.concatenate(held)
+            test = np.repeat([number for number, _ in self._rest], [*map(len, held)])
+            first = words.add(
+                offsets_of(np.sort(event), len(columns)), test[np.argsort(event, kind="stable")]
+            )
+            event_word[:, -1] = first + np.arange(len(columns))
+        return words.hits(event_word)
+
+    def _code_attribute(
+        self, columns: EventBatch, attribute: str, here: _Patterns, words: _Words, column: Array
+    ) -> None:
+        """Write which word each event has in one attribute."""
+        if self._absent == "passes":
+            column[:] = words.add(*_one_word(here.straight))
+        for part in columns.parts(attribute):
+            rows = slice(None) if part.rows is None else part.rows
+            if isinstance(part, Strings):
+                first, found = here.patterns.hits(part.words)
+                column[rows] = words.add(first, here.numbers[found]) + part.values
+            else:
+                column[rows] = _NOWHERE
 
     def of_event(self, event: Event) -> Hits:
-        """What is marked for one event."""
-        found: list[int] = []
+        """What holds for one event."""
+        found: list[Array] = []
         for attribute, here in self._patterns.items():
             value = event.get(attribute)
             if isinstance(value, str):
-                found += here.numbers[here.patterns.hits([value])[1]].tolist()
+                found.append(here.numbers[here.patterns.hits([value])[1]])
             elif value is None and self._absent == "passes":
-                found += here.straight.tolist()
+                found.append(here.straight)
+        found.append(np.array([*self._rest_of(event)], np.int32))
+        return Hits(_ONE_EVENT, *_one_word(np.concatenate(found)))
+
+    def _rest_of(self, event: Event) -> Iterable[int]:
         for number, other in self._rest:
             if Clause(other.constraints).matches(event, self._absent):
-                found.append(number)
-        return Hits(offsets([len(found)]), np.array(sorted(found), np.int32))
+                yield number
+
+
+_ONE_EVENT: Final = np.zeros((1, 1), np.int32)  # with one word, of all that holds
+NO_HITS: Final = Hits(np.zeros((1, 0), np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32))
+
+
+def _one_word(tests: Array) -> tuple[Array, Array]:
+    return np.array([0, len(tests)]), tests

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from predicast.arrays import Array
+from predicast.arrays import Array, offsets_of
 from predicast.matching.columnar.layout.image import SegmentArrays
 from predicast.matching.columnar.plain.arrays import entries, pieces, positions
 from predicast.matching.columnar.plain.blocks import Codes, Found
@@ -25,19 +26,51 @@ class _Reach(NamedTuple):
     row: Array
 
 
-def find_rows(arrays: SegmentArrays, codes: Codes, hit_first: Array, hit: Array) -> Iterator[Found]:
+class _Marks:
+    """Which other tests hold for which events, by the words that they have."""
+
+    def __init__(self, arrays: SegmentArrays, event_word: Array, first: Array, test: Array) -> None:
+        self._others = len(arrays.other_inverted)
+        self._event_word = event_word
+        word = np.repeat(np.arange(len(first) - 1), np.diff(first))
+        marks = np.unique(word * self._others + test)
+        self._marks = np.append(marks, -1)  # ascending, but for the last, which is none
+        word, test = np.divmod(marks, max(self._others, 1))
+        counts = arrays.pattern_first[test + 1] - arrays.pattern_first[test]
+        self._row = arrays.pattern_row[entries(arrays.pattern_first[test], counts)]
+        self._row_first = offsets_of(np.repeat(word, counts), len(first) - 1)
+
+    def __call__(self, event: Array, other: Array) -> Array:
+        """Whether each of some tests holds for its event."""
+        held = np.zeros(len(event), bool)
+        for column in range(self._event_word.shape[1]):
+            mark = self._event_word[event, column] * self._others + other
+            place = np.searchsorted(self._marks[:-1], mark)
+            held |= (self._marks[place] == mark) & (self._event_word[event, column] >= 0)
+        return held
+
+    def reached(self) -> Iterator[_Reach]:
+        """The rows that events reach through tests that hold."""
+        for column in range(self._event_word.shape[1]):
+            event = np.flatnonzero(self._event_word[:, column] >= 0)
+            word = self._event_word[event, column]
+            yield _Reach(event, self._row_first[word], self._row_first[word + 1], self._row)
+
+
+Hits = tuple[Array, Array, Array]  # as patterns/hits.py has them
+
+
+def find_rows(arrays: SegmentArrays, codes: Codes, hits: Hits) -> Iterator[Found]:
     """What events match among the rows."""
     first_row = int(arrays.block_slot[-1])
-    others = len(arrays.other_inverted)
-    hit_event = np.repeat(np.arange(len(hit_first) - 1), np.diff(hit_first))
-    marks = np.append(hit_event * others + hit, -1)  # ascending, but for the last, which is none
-    for event, row in _candidates(_reached(arrays, codes, hit_event, hit)):
+    marks = _Marks(arrays, *hits)
+    for event, row in _candidates(chain(_reached(arrays, codes), marks.reached())):
         held = _ranges_hold(arrays, codes, event, row)
         held = held[_others_hold(arrays, marks, event[held], row[held])]
         yield event[held], first_row + row[held]
 
 
-def _reached(a: SegmentArrays, codes: Codes, hit_event: Array, hit: Array) -> Iterator[_Reach]:
+def _reached(a: SegmentArrays, codes: Codes) -> Iterator[_Reach]:
     """The rows that events reach, by the way in which they do."""
     low, high, _ = codes
     is_there = high != UNREACHABLE
@@ -57,8 +90,6 @@ def _reached(a: SegmentArrays, codes: Codes, hit_event: Array, hit: Array) -> It
         if stop > begin:
             end = stop - np.searchsorted(a.up_to_hi[begin:stop][::-1], above)
             yield _Reach(event, np.full(len(event), begin), end, a.up_to_row)
-    if len(a.pattern_row):
-        yield _Reach(hit_event, a.pattern_first[hit], a.pattern_first[hit + 1], a.pattern_row)
     if len(a.anyway):
         everywhere = np.arange(len(low))
         nowhere = np.zeros(len(low), np.int64)
@@ -112,14 +143,10 @@ def _ranges_hold(a: SegmentArrays, codes: Codes, event: Array, row: Array) -> Ar
     return _all_hold(a.row_test_first, row, holds)
 
 
-def _others_hold(a: SegmentArrays, marks: Array, event: Array, row: Array) -> Array:
-    others = len(a.other_inverted)
-
+def _others_hold(a: SegmentArrays, marks: _Marks, event: Array, row: Array) -> Array:
     def holds(pair: Array, entry: Array) -> Array:
         other = a.row_other[entry]
-        mark = event[pair] * others + other
-        is_marked = marks[np.searchsorted(marks[:-1], mark)] == mark
-        held: Array = is_marked != (a.other_inverted[other] != 0)
+        held: Array = marks(event[pair], other) != (a.other_inverted[other] != 0)
         return held
 
     return _all_hold(a.row_other_first, row, holds)
