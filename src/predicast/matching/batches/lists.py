@@ -86,8 +86,11 @@ class Lists(TypedValues):
             return self._some(true)
         return ~self._some(~false)
 
+    def having(self, mask: Mask) -> Rows:
+        """The positions of lists that have an element where the mask is set."""
+        return np.flatnonzero(self._some(mask))
+
     def _some(self, mask: Mask) -> Mask:
-        """Which lists have an element where the mask is set."""
         before = np.zeros(len(mask) + 1, np.int64)
         np.cumsum(mask, out=before[1:])
         found: Mask = np.diff(before[self.store.first])[self.values] > 0

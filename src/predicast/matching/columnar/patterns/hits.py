@@ -2,14 +2,14 @@
 
 Nothing is written per event but the words that it has. What holds is known per word::
 
-    event_word   note   city   rest       one column for each attribute with patterns, and one for
-      event 0     0      2      -1        what is no pattern; -1: nothing there
+    event_word   note   city   rest       one column for each attribute with patterns, or conditions
+      event 0     0      2      -1        on elements, and one for other tests; -1: nothing there
       event 1     1     -1       3
     word_test    0: [4, 7]   1: []   2: [5]   3: [8]      the tests that hold for each word
 
 A loop that looks at an event marks the tests of its words, and whether one holds is then a single
-look (``kernels/rows.py``). Two things are words without being strings: what holds of an attribute
-that is absent, where that passes; and what holds of one event beyond patterns.
+look (``kernels/rows.py``). Three things are words without being strings: what holds of an attribute
+that is absent, where that passes; a list; and what holds of one event beyond patterns.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ import numpy as np
 
 from predicast.arrays import Array, offsets, offsets_of
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import Strings
 from predicast.matching.columnar.compile.coded_tests import Other
+from predicast.matching.columnar.patterns.element_tests import ElementTests
 from predicast.matching.columnar.patterns.pattern_index import PatternIndex
-from predicast.model import Absent, Clause, Event, Operator
+from predicast.model import Absent, Clause, Elements, Event, Operator
 
 _PATTERNS: Final = frozenset({Operator.CONTAINS, Operator.LIKE, Operator.MATCHES})
 _NOWHERE: Final = -1  # no word
@@ -44,6 +46,14 @@ class _Patterns(NamedTuple):
     patterns: PatternIndex
     numbers: Array
     straight: Array  # the numbers of those that are not inverted
+
+
+class _OfElements(NamedTuple):
+    """The conditions on elements of one attribute, likewise."""
+
+    tests: ElementTests
+    numbers: Array
+    straight: Array
 
 
 class _Words:
@@ -75,10 +85,15 @@ class OtherTests:
         self._absent: Absent = absent
         self._patterns: dict[str, _Patterns] = {}
         self._rest: list[tuple[int, Other]] = []
+        self._of_elements: dict[str, _OfElements] = {}
         by_attribute: dict[str, list[int]] = {}
+        lists: dict[str, list[int]] = {}
         for number, other in enumerate(others):
-            if len(other.constraints) == 1 and other.constraints[0].operator in _PATTERNS:
+            operator = other.constraints[0].operator if len(other.constraints) == 1 else None
+            if operator in _PATTERNS:
                 by_attribute.setdefault(other.attribute, []).append(number)
+            elif operator is Operator.HAS:
+                lists.setdefault(other.attribute, []).append(number)
             else:
                 self._rest.append((number, other))
         for attribute, numbers in by_attribute.items():
@@ -87,15 +102,25 @@ class OtherTests:
                 np.array(numbers, np.int32),
                 np.array([n for n in numbers if not others[n].inverted], np.int32),
             )
+        for attribute, numbers in lists.items():
+            self._of_elements[attribute] = _OfElements(
+                ElementTests(
+                    [others[number].constraints[0] for number in numbers],
+                    [others[number].inverted for number in numbers],
+                ),
+                np.array(numbers, np.int32),
+                np.array([n for n in numbers if not others[n].inverted], np.int32),
+            )
         self._all = len(others)
-        self.width = len(self._patterns) + bool(self._rest)
+        self.width = len(self._patterns) + len(self._of_elements) + bool(self._rest)
 
     def __len__(self) -> int:
         return self._all
 
     def nbytes(self) -> int:
-        """The memory of the patterns' indexes."""
-        return sum(each.patterns.nbytes() for each in self._patterns.values())
+        """The memory of the indexes of patterns and of conditions on elements."""
+        patterns = sum(each.patterns.nbytes() for each in self._patterns.values())
+        return patterns + sum(each.tests.nbytes() for each in self._of_elements.values())
 
     def of_batch(self, columns: EventBatch) -> Hits:
         """What holds for the events of a batch."""
@@ -103,6 +128,8 @@ class OtherTests:
         event_word = np.full((len(columns), self.width), _NOWHERE, np.int32)
         for place, (attribute, here) in enumerate(self._patterns.items()):
             self._code_attribute(columns, attribute, here, words, event_word[:, place])
+        for place, (attribute, of) in enumerate(self._of_elements.items(), len(self._patterns)):
+            self._code_lists(columns, attribute, of, words, event_word[:, place])
         if self._rest:
             held = [
                 np.flatnonzero(columns.test(other.attribute, other.constraints, self._absent))
@@ -130,6 +157,20 @@ class OtherTests:
             else:
                 column[rows] = _NOWHERE
 
+    def _code_lists(
+        self, columns: EventBatch, attribute: str, here: _OfElements, words: _Words, column: Array
+    ) -> None:
+        """Write which list each event has in one attribute."""
+        if self._absent == "passes":
+            column[:] = words.add(*_one_word(here.straight))
+        for part in columns.parts(attribute):
+            rows = slice(None) if part.rows is None else part.rows
+            if isinstance(part, Lists):
+                first, found = here.tests.hits(part)
+                column[rows] = words.add(first, here.numbers[found]) + np.arange(len(part))
+            else:
+                column[rows] = _NOWHERE
+
     def of_event(self, event: Event) -> Hits:
         """What holds for one event."""
         found: list[Array] = []
@@ -139,6 +180,12 @@ class OtherTests:
                 found.append(here.numbers[here.patterns.hits([value])[1]])
             elif value is None and self._absent == "passes":
                 found.append(here.straight)
+        for attribute, of in self._of_elements.items():
+            value = event.get(attribute)
+            if isinstance(value, Elements):
+                found.append(of.numbers[of.tests.of_one(value)])
+            elif value is None and self._absent == "passes":
+                found.append(of.straight)
         found.append(np.array([*self._rest_of(event)], np.int32))
         return Hits(_ONE_EVENT, *_one_word(np.concatenate(found)))
 
