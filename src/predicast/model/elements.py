@@ -90,5 +90,16 @@ def _plain(value: Element) -> Any:
     if isinstance(value, Elements):
         return value.plain()
     if isinstance(value, dict):
-        return {name.removeprefix(FIELDS): _plain(each) for name, each in value.items()}
+        if ELEMENT in value:
+            return _plain(value[ELEMENT])
+        return {name: _plain(each) for name, each in fields_of(value).items()}
     return value
+
+
+def fields_of(element: Fields) -> Fields:
+    """The fields of an object by their own names, without what was computed from them."""
+    return {
+        name.removeprefix(FIELDS): value
+        for name, value in element.items()
+        if name.startswith(FIELDS)
+    }

@@ -7,11 +7,11 @@ checked before it is built.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Final, Generic, NoReturn, Protocol, Self, TypeAlias, TypeVar, Union
+from typing import Any, Final, Generic, NoReturn, Protocol, Self, TypeAlias, TypeVar, Union
 
 from predicast.errors import LanguageError, NoTruthValueError, TooManyClausesError
 from predicast.model.constraint import Constraint
@@ -34,6 +34,7 @@ class Negatable(Protocol):
 
 
 L = TypeVar("L", bound=Negatable)
+M = TypeVar("M")
 
 
 class Combinable(Generic[L]):
@@ -101,6 +102,32 @@ class Or(Combinable[L]):
 
 Node: TypeAlias = Union[Leaf[L], Not[L], And[L], Or[L]]  # noqa: UP007  # recursive, read by mypy
 Expression: TypeAlias = Node[Constraint]
+
+
+def mapped(node: Any, made_of: Callable[[Any], M]) -> Any:
+    """The same expression with something else at each leaf, in the order of ``leaves_of``."""
+    match node:
+        case Leaf(constraint):
+            return Leaf(made_of(constraint))
+        case Not(part):
+            return Not(mapped(part, made_of))
+        case And(parts):
+            return And(tuple([mapped(part, made_of) for part in parts]))
+        case Or(parts):
+            return Or(tuple([mapped(part, made_of) for part in parts]))
+
+
+def leaves_of(node: Node[L]) -> Iterator[L]:
+    """What stands at the leaves, from left to right."""
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Leaf):
+            yield current.constraint
+        elif isinstance(current, Not):
+            pending.append(current.part)
+        else:
+            pending.extend(reversed(current.parts))
 
 
 def normalised(node: Node[L], max_clauses: int = MAX_CLAUSES) -> list[list[L]]:

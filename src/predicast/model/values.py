@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from predicast.errors import InvalidValueError, shortened
-from predicast.model.elements import FIELDS, Element, Elements
+from predicast.model.elements import ELEMENT, Element, Elements, fields_of
 
 if TYPE_CHECKING:
     from predicast.model.interval import Interval
@@ -223,7 +223,9 @@ def _show_element(element: Element) -> str:
     if element is None:
         return "NULL"
     if isinstance(element, dict):
-        fields = (f"{name.removeprefix(FIELDS)}: {show(each)}" for name, each in element.items())
+        if ELEMENT in element:
+            return show(element[ELEMENT])
+        fields = [f"{name}: {show(each)}" for name, each in fields_of(element).items()]
         return "{" + ", ".join(fields) + "}"
     return show(element)
 

@@ -19,7 +19,16 @@ from typing import Any, Final, Protocol, TypeAlias
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import InvalidValueError
 from predicast.language.where import literals
-from predicast.model import Clause, Constraint, Kind, LikePattern, Operator, Subscription, Value
+from predicast.model import (
+    Clause,
+    Constraint,
+    Kind,
+    LikePattern,
+    Operator,
+    Subscription,
+    Value,
+    subscription_of,
+)
 from predicast.model.constraint import (
     canonical_like,
     canonical_value,
@@ -27,6 +36,7 @@ from predicast.model.constraint import (
     sorted_set,
     trusted_constraint,
 )
+from predicast.model.expression import Node, mapped
 from predicast.model.operators import LIKE, RANGE, REGEX, SET
 from predicast.model.outline import Outline, Stated, outlined
 from predicast.model.values import INT_MAX, INT_MIN, canonical_number
@@ -57,12 +67,16 @@ class ConstraintTemplate:
     start: int
     # Where the text computes: literals there are part of the attribute's name, or of a constant.
     fixed: tuple[tuple[int, int], ...] = ()
+    element: Node[ConstraintTemplate] | None = None  # what one is to match; the literals are its
 
     def negated(self) -> ConstraintTemplate:
         return replace(self, operator=self.operator.negation)
 
     def fill(self, value_of: Callable[[Literal], Value]) -> Constraint:
         """The constraint with every check made, for a text seen for the first time."""
+        if self.element is not None:
+            wanted = mapped(self.element, lambda test: test.fill(value_of))
+            return Constraint(self.attribute, self.operator, subscription_of(wanted))
         values = [value_of(literal) for literal in self.literals]
         operand: Any = values[0] if len(values) == 1 else tuple(values)
         if self.operator in SET:
@@ -213,7 +227,7 @@ def _places(template: ConstraintTemplate, index: dict[int, int]) -> list[_Place]
     positions = [index[literal.start] for literal in template.literals]
     if operator in SET:
         return [lambda values: sorted_set([values[p] for p in positions])]
-    if operator in LIKE | REGEX:
+    if operator in LIKE | REGEX or template.element is not None:
         fill = _filler(template, index)
         return [lambda values: fill(values).operand]
     return [*positions]
@@ -241,6 +255,14 @@ Filler: TypeAlias = Callable[[list[Value]], Constraint]
 def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
     """A function from the values of a text's literals to the constraint; checks what is left."""
     attribute, operator = template.attribute, template.operator
+    if template.element is not None:
+        wanted = mapped(template.element, lambda test: _filler(test, index))
+        return lambda values: trusted_constraint(
+            attribute,
+            operator,
+            subscription_of(mapped(wanted, lambda fill: fill(values))),
+            Kind.LIST,
+        )
     positions = [index[literal.start] for literal in template.literals]
     if operator in SET:
         of_kind = template.literals[0].kind
