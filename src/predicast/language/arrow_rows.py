@@ -16,10 +16,12 @@ import pyarrow as pa
 from predicast.arrow import exact_number
 from predicast.errors import InvalidConstraintError, ModelError, suggest
 from predicast.model import Clause, Constraint, Operator, Subscription
-from predicast.model.operators import PRESENCE, RANGE, SET
+from predicast.model.operators import ELEMENTS, PRESENCE, RANGE, SET
 
 VALUES: Final = ("int_value", "float_value", "string_value", "bool_value", "timestamp_value")
-OPERATORS: Final = {operator.value: operator for operator in Operator if operator not in RANGE}
+OPERATORS: Final = {
+    operator.value: operator for operator in Operator if operator not in RANGE | ELEMENTS
+}
 
 _Place: TypeAlias = tuple[str, int, str, Operator]  # of a set whose members stand in several rows
 
@@ -73,6 +75,8 @@ def _operator(name: Any, row: int) -> Operator:
     if operator is None:
         close = suggest(str(name), OPERATORS)
         hint = f"did you mean {close!r}?" if close else f"known: {', '.join(OPERATORS)}"
+        if name in {operator.value for operator in ELEMENTS}:
+            hint = "conditions on elements of lists are given as text or as JSON"
         raise InvalidConstraintError(f"row {row}: there is no operator {name!r}; {hint}", row=row)
     return operator
 

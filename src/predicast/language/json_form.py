@@ -6,11 +6,16 @@ A subscription lists its clauses, a clause its constraints::
         {"attribute": "price", "operator": "<", "value": 10},
         {"attribute": "at", "operator": ">=", "value": {"$timestamp": "2026-01-31T00:00:00Z"}},
         {"attribute": "note", "operator": "like", "value": "50!% off", "escape": "!"},
-        {"attribute": "volume", "operator": "exists"}]}]}
+        {"attribute": "volume", "operator": "exists"},
+        {"attribute": "tags", "operator": "has", "value": {"any": [{"all": [
+            {"attribute": "element", "operator": "=", "value": "a"}]}]}}]}]}
+
+What elements of a list are to match is a subscription of its own, about ``element`` or, where they
+are objects, ``element.price``.
 
 An event is a JSON object. JSON has no timestamps and no intervals; they are objects with one key::
 
-    {"symbol": "IBM", "at": {"$timestamp": "2026-01-31T09:30:00Z"},
+    {"symbol": "IBM", "at": {"$timestamp": "2026-01-31T09:30:00Z"}, "tags": ["a", "b"],
      "x": {"$interval": {"lo": 3, "hi": 7, "hi_open": true}}}
 """
 
@@ -24,20 +29,31 @@ import msgspec
 from predicast.errors import (
     InvalidValueError,
     JsonFormError,
+    LanguageError,
     LimitError,
     ModelError,
-    ParseError,
     suggest,
 )
-from predicast.language.derived_names import canonical_attribute
+from predicast.language.derived_names import canonical_attribute, list_attribute, list_name
 from predicast.language.where.literals import timestamp
-from predicast.model import Clause, Constraint, Event, Interval, LikePattern, Operator, Subscription
+from predicast.model import (
+    Clause,
+    Constraint,
+    Elements,
+    Event,
+    Interval,
+    LikePattern,
+    Operator,
+    Subscription,
+)
+from predicast.model.constraint import MAX_LISTS
 from predicast.model.expression import MAX_CLAUSES, MAX_CONSTRAINTS
-from predicast.model.operators import LIKE, PRESENCE
+from predicast.model.operators import ELEMENTS, LIKE, PRESENCE
 from predicast.model.values import lone_surrogate
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
 _CONSTRAINT_KEYS: Final = frozenset({"attribute", "operator", "value", "escape"})
+_INSIDE: Final = ".value.any["  # in the path of what stands inside a condition on elements
 _INTERVAL_KEYS: Final = frozenset({"lo", "hi", "lo_open", "hi_open"})
 
 
@@ -46,11 +62,15 @@ _INTERVAL_KEYS: Final = frozenset({"lo", "hi", "lo_open", "hi_open"})
 
 def subscription_to_json(subscription: Subscription) -> str:
     """The subscription as one line of JSON."""
+    return msgspec.json.encode(_subscription_document(subscription)).decode()
+
+
+def _subscription_document(subscription: Subscription) -> dict[str, Any]:
     clauses = [
         {"all": [constraint_to_document(constraint) for constraint in clause]}
         for clause in subscription.clauses
     ]
-    return msgspec.json.encode({"any": clauses}).decode()
+    return {"any": clauses}
 
 
 def event_to_json(event: Event) -> str:
@@ -65,7 +85,10 @@ def constraint_to_document(constraint: Constraint) -> dict[str, Any]:
         "operator": constraint.operator.value,
     }
     operand = constraint.operand
-    if isinstance(operand, LikePattern):
+    if isinstance(operand, Subscription):
+        document["attribute"] = list_name(constraint.attribute)
+        document["value"] = _subscription_document(operand)
+    elif isinstance(operand, LikePattern):
         document["value"] = operand.pattern
         if operand.escape != "\\":
             document["escape"] = operand.escape
@@ -77,6 +100,8 @@ def constraint_to_document(constraint: Constraint) -> dict[str, Any]:
 
 
 def _document(value: Any) -> Any:
+    if isinstance(value, Elements):
+        return _list_document(value.plain())
     if isinstance(value, datetime):
         return {"$timestamp": value.replace(tzinfo=None).isoformat() + "Z"}
     if isinstance(value, Interval):
@@ -84,6 +109,14 @@ def _document(value: Any) -> Any:
         opens = {end: True for end in ("lo_open", "hi_open") if getattr(value, end)}
         return {"$interval": ends | opens}
     return value
+
+
+def _list_document(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_list_document(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _list_document(each) for name, each in value.items()}
+    return _document(value)
 
 
 # Reading.
@@ -94,23 +127,23 @@ def subscription_from_json(text: str | bytes) -> Subscription:
     return subscription_from_document(_decoded(text))
 
 
-def subscription_from_document(document: Any) -> Subscription:
-    """The subscription from JSON that has been decoded already."""
-    clauses = _list(_only(document, "any", "$"), "$.any")
+def subscription_from_document(document: Any, path: str = "$") -> Subscription:
+    """The subscription from JSON that has been decoded already; the path is for errors."""
+    clauses = _list(_only(document, "any", path), f"{path}.any")
     if len(clauses) > MAX_CLAUSES:
-        _refuse("$.any", f"has {len(clauses)} clauses; the limit is {MAX_CLAUSES}")
+        _refuse(f"{path}.any", f"has {len(clauses)} clauses; the limit is {MAX_CLAUSES}")
     read = []
     count = 0
     for position, clause in enumerate(clauses):
-        path = f"$.any[{position}]"
-        constraints = _list(_only(clause, "all", path), f"{path}.all")
+        here = f"{path}.any[{position}]"
+        constraints = _list(_only(clause, "all", here), f"{here}.all")
         count += len(constraints)
         if count > MAX_CONSTRAINTS:
-            _refuse(path, f"there are more than {MAX_CONSTRAINTS} constraints in all")
+            _refuse(here, f"there are more than {MAX_CONSTRAINTS} constraints in all")
         read.append(
             Clause(
                 tuple(
-                    _constraint(constraint, f"{path}.all[{index}]")
+                    _constraint(constraint, f"{here}.all[{index}]")
                     for index, constraint in enumerate(constraints)
                 )
             )
@@ -142,16 +175,25 @@ def _with_values(document: dict[str, Any], path: str, depth: int) -> dict[str, A
     found = {}
     for key, value in document.items():
         # A name that is not Unicode is left to Event to refuse; no path could show it.
-        if isinstance(value, dict) and lone_surrogate(key) is None:
-            inner = f"{path}.{key}"
-            special = next(iter(value), "") if len(value) == 1 else ""
-            if special in {"$timestamp", "$interval"}:
-                found[key] = _value(value, inner)
-            else:
-                found[key] = _with_values(value, inner, depth + 1)
+        if isinstance(value, dict | list) and lone_surrogate(key) is None:
+            found[key] = _with_value(value, f"{path}.{key}", depth + 1)
         else:
             found[key] = value
     return found
+
+
+def _with_value(value: Any, path: str, depth: int) -> Any:
+    """What stands under a name, or in a list."""
+    if isinstance(value, list):
+        if depth > 64:
+            return value
+        return [_with_value(each, f"{path}[{n}]", depth + 1) for n, each in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    special = next(iter(value), "") if len(value) == 1 else ""
+    if special in {"$timestamp", "$interval"}:
+        return _value(value, path)
+    return _with_values(value, path, depth)
 
 
 def _decoded(text: str | bytes) -> Any:
@@ -184,10 +226,12 @@ def _constraint(document: Any, path: str) -> Constraint:
     elif "escape" in document:
         _refuse(f"{path}.escape", "only like takes an escape")
     try:
-        if isinstance(attribute, str):
+        if operator in ELEMENTS and isinstance(attribute, str):
+            attribute = list_attribute(attribute, operand)
+        elif isinstance(attribute, str):
             attribute = canonical_attribute(attribute)
         return Constraint(attribute, operator, operand)  # type: ignore[arg-type]
-    except (LimitError, ModelError, ParseError) as error:
+    except (LanguageError, LimitError, ModelError) as error:
         raise JsonFormError(f"{path}: {error.message}", path=path) from error
 
 
@@ -200,6 +244,13 @@ def _operator(name: Any, path: str) -> Operator:
 
 
 def _operand(document: Any, operator: Operator, path: str) -> Any:
+    if operator in ELEMENTS:
+        if path.count(_INSIDE) >= MAX_LISTS:
+            _refuse(
+                path[:60],
+                f"conditions on elements stand inside one another more than {MAX_LISTS} times",
+            )
+        return subscription_from_document(document, path)
     if isinstance(document, list):
         return [_value(each, f"{path}[{index}]") for index, each in enumerate(document)]
     return _value(document, path)

@@ -2,7 +2,8 @@
 
 A slot (attribute, operator, types of its operands) is written as it is; operands are numbers, or
 codes of the distinct strings and the distinct objects. Objects (sets, patterns, regular
-expressions) are written as the language's JSON writes the constraint, without its attribute.
+expressions, conditions on elements) are written as the language's JSON writes the constraint,
+without its attribute.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from predicast.engine.snapshot.texts import narrow, objects
 from predicast.errors import PredicastError
 from predicast.language.json_form import constraint_from_document, constraint_to_document
 from predicast.model.constraint import trusted_constraint
-from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.operators import ELEMENTS, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.outline import KINDS, OperandType, Slot
 from predicast.model.values import microseconds
 
@@ -56,7 +57,7 @@ def read_slot(entry: SlotEntry) -> Slot:
 def _suit(operator: Operator, types: Sequence[OperandType]) -> bool:
     if operator in PRESENCE:
         return not types
-    if operator in SET | LIKE | REGEX:
+    if operator in SET | LIKE | REGEX | ELEMENTS:
         return list(types) == [OperandType.OBJECT]
     kinds = {KINDS.get(each) for each in types}
     return (

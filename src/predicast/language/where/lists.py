@@ -48,7 +48,8 @@ class ListReader(ConstraintReader):
         self._variables: list[str] = []  # of the conditions on elements that are open
 
     def _at_list_test(self) -> bool:
-        return self._at_call() and self._token.text.lower() in LIST_FUNCTIONS
+        is_word = self._token.token_type is not TokenType.STRING
+        return is_word and self._at_call() and self._token.text.lower() in LIST_FUNCTIONS
 
     def _list_test(self) -> Written:
         at = self._advance()

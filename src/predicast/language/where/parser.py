@@ -43,7 +43,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from predicast.derived import Tree
 from predicast.errors import NestingTooDeepError, ParseError, suggest
 from predicast.language.where.constraints import literal_operand
-from predicast.language.where.lists import LIST_FUNCTIONS, ListReader
+from predicast.language.where.lists import ListReader
 from predicast.language.where.operands import PRESENCE_FUNCTIONS, STRING_FUNCTIONS
 from predicast.language.where.position import error_at
 from predicast.language.where.scalars import Operand
@@ -71,7 +71,7 @@ _MIRRORED: Final = {
     Operator.GT: Operator.LT,
     Operator.GE: Operator.LE,
 }
-_CALLED: Final = frozenset({*STRING_FUNCTIONS, *PRESENCE_FUNCTIONS, *LIST_FUNCTIONS})
+_TESTS: Final = frozenset({*STRING_FUNCTIONS, *PRESENCE_FUNCTIONS})
 _WORDS: Final = ("AND", "OR", "BETWEEN", "LIKE", "ILIKE", "RLIKE", "IN", "IS")
 _IS: Final = "NULL, TRUE, FALSE or UNKNOWN after IS"
 
@@ -218,7 +218,7 @@ class _Parser(ListReader):
                 f"expected a condition, not {token.text!r}",
                 hint="name the attribute each time: x > 5 AND x < 10",
             )
-        if self._at_call() and token.text.lower() in _CALLED:
+        if self._at_list_test() or self._at_called_test():
             return self._called_test()
         if token.token_type is TokenType.NULL and self._peek(1).token_type is _NULL_SAFE:
             return self._behind_comparison(self._null_first())
@@ -249,6 +249,9 @@ class _Parser(ListReader):
             self._fail("expected IN, BETWEEN, LIKE, ILIKE or RLIKE after NOT", hint=hint)
         # A boolean attribute by itself: x is x = TRUE, so that NOT x is x != TRUE.
         return Leaf(self._truth(left, token.start))
+
+    def _at_called_test(self) -> bool:
+        return self._at_call() and self._token.text.lower() in _TESTS and self._at_name()
 
     def _called_test(self) -> Written:
         if self._at_list_test():
