@@ -22,7 +22,7 @@
     ├── LimitError (also a ValueError) limit, actual
     │   ├── TextTooLongError
     │   ├── NestingTooDeepError
-    │   ├── TooManyClausesError
+    │   ├── TooManyClausesError        matcher, constraint (also an UnsupportedByMatcherError)
     │   ├── ListTooLongError
     │   ├── WindowTooLargeError
     │   └── IdsTooLargeError
@@ -294,10 +294,6 @@ class NestingTooDeepError(LimitError):
     """Parentheses, NOTs or nested objects past the limit."""
 
 
-class TooManyClausesError(LimitError):
-    """A subscription whose disjunctive normal form is too large."""
-
-
 class ListTooLongError(LimitError):
     """A list of an event with more elements than one is allowed to have."""
 
@@ -351,6 +347,10 @@ class UnsupportedByMatcherError(EngineError, ValueError):
 
     matcher: str | None
     constraint: str | None
+
+
+class TooManyClausesError(LimitError, UnsupportedByMatcherError):
+    """A subscription whose normal form is too large for a matcher that needs clauses."""
 
 
 class NotCompiledError(EngineError):

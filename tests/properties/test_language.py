@@ -22,7 +22,7 @@ from predicast.language import (
 )
 from predicast.language.where import ShapeCache
 from predicast.model import Subscription
-from predicast.model.expression import MAX_CONSTRAINTS
+from predicast.model.normal_form import MAX_CONSTRAINTS
 from predicast.testing import strategies as some
 
 ANYTHING = st.characters() | st.characters(categories=["Cs"])  # lone surrogates among the rest

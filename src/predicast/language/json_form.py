@@ -7,11 +7,17 @@ A subscription lists its clauses, a clause its constraints::
         {"attribute": "at", "operator": ">=", "value": {"$timestamp": "2026-01-31T00:00:00Z"}},
         {"attribute": "note", "operator": "like", "value": "50!% off", "escape": "!"},
         {"attribute": "volume", "operator": "exists"},
+        {"attribute": "name", "operator": "any", "value": [
+            {"operator": "prefix", "value": "a"}, {"operator": "contains", "value": "b"}]},
         {"attribute": "tags", "operator": "has", "value": {"any": [{"all": [
             {"attribute": "element", "operator": "=", "value": "a"}]}]}}]}]}
 
-What elements of a list are to match is a subscription of its own, about ``element`` or, where they
-are objects, ``element.price``.
+The parts of any and all are on the attribute that they are said of. What elements of a list are to
+match is a subscription of its own, about ``element`` or, where they are objects,
+``element.price``. A clause whose expression was not multiplied out has a rest, of groups within
+groups::
+
+    {"all": [...], "rest": {"all": [{"any": [constraint, {"all": [constraint, constraint]}]}, ...]}}
 
 An event is a JSON object. JSON has no timestamps and no intervals; they are objects with one key::
 
@@ -21,8 +27,9 @@ An event is a JSON object. JSON has no timestamps and no intervals; they are obj
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
 
@@ -46,14 +53,17 @@ from predicast.model import (
     Operator,
     Subscription,
 )
-from predicast.model.constraint import MAX_LISTS
-from predicast.model.expression import MAX_CLAUSES, MAX_CONSTRAINTS
-from predicast.model.operators import ELEMENTS, LIKE, PRESENCE
+from predicast.model.constraint import MAX_LISTS, MAX_NESTING
+from predicast.model.expression import And, Expression, Leaf, Not, Or
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE
 from predicast.model.values import lone_surrogate
+
+P = TypeVar("P")
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
 _CONSTRAINT_KEYS: Final = frozenset({"attribute", "operator", "value", "escape"})
-_INSIDE: Final = ".value.any["  # in the path of what stands inside a condition on elements
+_CLAUSE_KEYS: Final = frozenset({"all", "rest"})
+MAX_CONSTRAINTS: Final = 65_536  # of a subscription in all; a text cannot have more
 _INTERVAL_KEYS: Final = frozenset({"lo", "hi", "lo_open", "hi_open"})
 
 
@@ -66,16 +76,28 @@ def subscription_to_json(subscription: Subscription) -> str:
 
 
 def _subscription_document(subscription: Subscription) -> dict[str, Any]:
-    clauses = [
-        {"all": [constraint_to_document(constraint) for constraint in clause]}
-        for clause in subscription.clauses
-    ]
-    return {"any": clauses}
+    return {"any": [_clause_document(clause) for clause in subscription.clauses]}
 
 
 def event_to_json(event: Event) -> str:
     """The event as one line of JSON, its names dotted."""
     return msgspec.json.encode({name: _document(value) for name, value in event.items()}).decode()
+
+
+def _clause_document(clause: Clause) -> dict[str, Any]:
+    document = {"all": [constraint_to_document(constraint) for constraint in clause]}
+    if clause.rest is not None:
+        document["rest"] = expression_to_document(clause.rest)  # type: ignore[assignment]
+    return document
+
+
+def expression_to_document(node: Expression) -> dict[str, Any]:
+    """The rest of a clause, ready to be encoded."""
+    if isinstance(node, Leaf):
+        return constraint_to_document(node.constraint)
+    assert not isinstance(node, Not)
+    parts = [expression_to_document(part) for part in node.parts]
+    return {"any" if isinstance(node, Or) else "all": parts}
 
 
 def constraint_to_document(constraint: Constraint) -> dict[str, Any]:
@@ -84,10 +106,14 @@ def constraint_to_document(constraint: Constraint) -> dict[str, Any]:
         "attribute": constraint.attribute,
         "operator": constraint.operator.value,
     }
-    operand = constraint.operand
+    operand: Any = constraint.operand
     if isinstance(operand, Subscription):
         document["attribute"] = list_name(constraint.attribute)
         document["value"] = _subscription_document(operand)
+    elif constraint.operator in JOINED:
+        document["value"] = [constraint_to_document(part) for part in operand]
+        for part in document["value"]:
+            del part["attribute"]
     elif isinstance(operand, LikePattern):
         document["value"] = operand.pattern
         if operand.escape != "\\":
@@ -124,41 +150,116 @@ def _list_document(value: Any) -> Any:
 
 def subscription_from_json(text: str | bytes) -> Subscription:
     """The subscription that a JSON text states."""
-    return subscription_from_document(_decoded(text))
+    return subscription_from_document(decoded(text))
 
 
-def subscription_from_document(document: Any, path: str = "$") -> Subscription:
-    """The subscription from JSON that has been decoded already; the path is for errors."""
-    clauses = _list(_only(document, "any", path), f"{path}.any")
-    if len(clauses) > MAX_CLAUSES:
-        _refuse(f"{path}.any", f"has {len(clauses)} clauses; the limit is {MAX_CLAUSES}")
-    read = []
-    count = 0
-    for position, clause in enumerate(clauses):
-        here = f"{path}.any[{position}]"
-        constraints = _list(_only(clause, "all", here), f"{here}.all")
-        count += len(constraints)
-        if count > MAX_CONSTRAINTS:
-            _refuse(here, f"there are more than {MAX_CONSTRAINTS} constraints in all")
-        read.append(
-            Clause(
-                tuple(
-                    _constraint(constraint, f"{here}.all[{index}]")
-                    for index, constraint in enumerate(constraints)
-                )
-            )
-        )
-    return Subscription(tuple(read))
+def subscription_from_document(document: Any) -> Subscription:
+    """The subscription from JSON that has been decoded already."""
+    return _Reader().subscription(document, "$")
 
 
 def constraint_from_document(document: Any) -> Constraint:
     """One constraint from JSON that has been decoded already."""
-    return _constraint(document, "$")
+    return _Reader().constraint(document, "$")
+
+
+def expression_from_document(document: Any) -> Expression:
+    """The rest of a clause from JSON that has been decoded already."""
+    return _Reader().expression(document, "$", 1)
+
+
+class _Reader:
+    """Reads clauses, and refuses more of them than a text could state."""
+
+    def __init__(self) -> None:
+        self._left = 2 * MAX_CONSTRAINTS  # clauses, groups and constraints
+        self._lists = 0  # conditions on elements that stand around this
+
+    def count(self, parts: list[Any], path: str) -> None:
+        self._left -= len(parts)
+        if self._left < 0:
+            _refuse(path, f"there are more than {MAX_CONSTRAINTS} constraints in all")
+
+    def subscription(self, document: Any, path: str) -> Subscription:
+        clauses = self._parts(_only(document, "any", path), f"{path}.any", self.clause)
+        return Subscription(tuple(clauses))
+
+    def clause(self, document: Any, path: str) -> Clause:
+        if not isinstance(document, dict) or "all" not in document:
+            _refuse(path, "expected an object with the key 'all'")
+        _check_keys(document, _CLAUSE_KEYS, path)
+        constraints = tuple(self._parts(document["all"], f"{path}.all", self.constraint))
+        if "rest" not in document:
+            return Clause(constraints)
+        return Clause(constraints, self.expression(document["rest"], f"{path}.rest", 1))
+
+    def expression(self, document: Any, path: str, depth: int) -> Expression:
+        """A group of any or all, or a constraint."""
+        _check_depth(path, depth)
+        if not isinstance(document, dict) or len(document) != 1:
+            return Leaf(self.constraint(document, path))
+        [(key, parts)] = document.items()
+        if key not in {"any", "all"}:
+            return Leaf(self.constraint(document, path))
+        found = self._parts(
+            parts, f"{path}.{key}", lambda part, at: self.expression(part, at, depth + 1)
+        )
+        if not found:
+            _refuse(f"{path}.{key}", "a group has at least one part")
+        return Or(tuple(found)) if key == "any" else And(tuple(found))
+
+    def constraint(self, document: Any, path: str) -> Constraint:
+        return self._constraint(document, path, None, 1)
+
+    def _constraint(self, document: Any, path: str, of: str | None, depth: int) -> Constraint:
+        """A constraint; of any or all, if that is where it stands, on their attribute."""
+        _check_depth(path, depth)
+        if not isinstance(document, dict):
+            _refuse(path, f"a constraint is an object, not {_type(document)}")
+        _check_keys(document, _CONSTRAINT_KEYS, path)
+        operator = _operator(document.get("operator"), f"{path}.operator")
+        attribute = document.get("attribute", of)
+        if operator in ELEMENTS:
+            return _made(attribute, operator, self._of_elements(document, path), path)
+        if operator not in JOINED:
+            return _made(attribute, operator, _plain_operand(document, operator, path), path)
+        if "escape" in document:
+            _refuse(f"{path}.escape", "only like takes an escape")
+        if not isinstance(attribute, str):
+            _refuse(path, f"an attribute's name is a string, not {_type(attribute)}")
+        parts = self._parts(
+            document.get("value"),
+            f"{path}.value",
+            lambda part, at: self._constraint(part, at, attribute, depth + 1),
+        )
+        return _made(attribute, operator, parts, path)
+
+    def _of_elements(self, document: dict[str, Any], path: str) -> Subscription:
+        """What elements of a list are to match."""
+        if "escape" in document:
+            _refuse(f"{path}.escape", "only like takes an escape")
+        self._lists += 1
+        if self._lists > MAX_LISTS:
+            why = f"conditions on elements stand inside one another more than {MAX_LISTS} times"
+            _refuse(path[:60], why)
+        found = self.subscription(document.get("value"), f"{path}.value")
+        self._lists -= 1
+        return found
+
+    def _parts(self, document: Any, path: str, read: Callable[[Any, str], P]) -> list[P]:
+        parts = _list(document, path)
+        self.count(parts, path)
+        return [read(part, f"{path}[{index}]") for index, part in enumerate(parts)]
+
+
+def _check_depth(path: str, depth: int) -> None:
+    if depth > MAX_NESTING:
+        _refuse(path[:60], f"groups nest deeper than {MAX_NESTING}")
 
 
 def event_from_json(text: str | bytes) -> Event:
     """The event that a JSON text states."""
-    return event_from_document(_decoded(text))
+    return event_from_document(decoded(text))
 
 
 def event_from_document(document: Any) -> Event:
@@ -196,7 +297,8 @@ def _with_value(value: Any, path: str, depth: int) -> Any:
     return _with_values(value, path, depth)
 
 
-def _decoded(text: str | bytes) -> Any:
+def decoded(text: str | bytes) -> Any:
+    """What a JSON text says."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError) as error:
@@ -204,12 +306,7 @@ def _decoded(text: str | bytes) -> Any:
         raise JsonFormError(f"not JSON: {reason}", path="$") from None
 
 
-def _constraint(document: Any, path: str) -> Constraint:
-    if not isinstance(document, dict):
-        _refuse(path, f"a constraint is an object, not {_type(document)}")
-    _check_keys(document, _CONSTRAINT_KEYS, path)
-    operator = _operator(document.get("operator"), f"{path}.operator")
-    attribute = document.get("attribute")
+def _plain_operand(document: dict[str, Any], operator: Operator, path: str) -> Any:
     if operator in PRESENCE:
         if "value" in document:
             _refuse(f"{path}.value", f"{operator.value!r} takes no value")
@@ -225,12 +322,16 @@ def _constraint(document: Any, path: str) -> Constraint:
         operand = LikePattern(operand, escape)
     elif "escape" in document:
         _refuse(f"{path}.escape", "only like takes an escape")
+    return operand
+
+
+def _made(attribute: Any, operator: Operator, operand: Any, path: str) -> Constraint:
     try:
         if operator in ELEMENTS and isinstance(attribute, str):
             attribute = list_attribute(attribute, operand)
         elif isinstance(attribute, str):
             attribute = canonical_attribute(attribute)
-        return Constraint(attribute, operator, operand)  # type: ignore[arg-type]
+        return Constraint(attribute, operator, operand)
     except (LanguageError, LimitError, ModelError) as error:
         raise JsonFormError(f"{path}: {error.message}", path=path) from error
 
@@ -244,13 +345,6 @@ def _operator(name: Any, path: str) -> Operator:
 
 
 def _operand(document: Any, operator: Operator, path: str) -> Any:
-    if operator in ELEMENTS:
-        if path.count(_INSIDE) >= MAX_LISTS:
-            _refuse(
-                path[:60],
-                f"conditions on elements stand inside one another more than {MAX_LISTS} times",
-            )
-        return subscription_from_document(document, path)
     if isinstance(document, list):
         return [_value(each, f"{path}[{index}]") for index, each in enumerate(document)]
     return _value(document, path)

@@ -35,19 +35,21 @@ class Operator(enum.Enum):
     NOT_HAS = "not has"
     EXISTS = "exists"
     ABSENT = "absent"
+    ANY = "any"
+    ALL = "all"
 
     @property
     def negation(self) -> Operator:
         """The operator that holds for a value of the right kind exactly when this one does not.
 
-        Only where it is unknown of some elements whether they match, a list neither has one that
-        does nor has none.
+        Of any and all the parts are negated as well. Only where it is unknown of some elements
+        whether they match, a list neither has one that does nor has none.
         """
         return _NEGATIONS[self]
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """The kinds of operand it takes; none for exists and absent."""
+        """The kinds of value it takes; none for exists and absent, any and all."""
         return _KINDS[self]
 
     # Enum's own hash is a Python call; members are singletons, so identity will do.
@@ -67,6 +69,7 @@ _PAIRS: Final = (
     (Operator.MATCHES, Operator.NOT_MATCHES),
     (Operator.HAS, Operator.NOT_HAS),
     (Operator.EXISTS, Operator.ABSENT),
+    (Operator.ANY, Operator.ALL),
 )
 _NEGATIONS: Final = dict(_PAIRS) | {b: a for a, b in _PAIRS}
 
@@ -99,12 +102,13 @@ LIKE: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})
 REGEX: Final = frozenset({Operator.MATCHES, Operator.NOT_MATCHES})
 ELEMENTS: Final = frozenset({Operator.HAS, Operator.NOT_HAS})
 PRESENCE: Final = frozenset({Operator.EXISTS, Operator.ABSENT})
+JOINED: Final = frozenset({Operator.ANY, Operator.ALL})  # of other constraints on the attribute
 
 _ORDERED: Final = frozenset({Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP})
 
 
 def _kinds(operator: Operator) -> frozenset[Kind]:
-    if operator in PRESENCE:
+    if operator in PRESENCE | JOINED:
         return frozenset()
     if operator in ORDER | RANGE:
         return _ORDERED

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from predicast.model.clause import Clause
-from predicast.model.constraint import Absent, Constraint, Truth
+from predicast.model.constraint import Absent, Constraint, Truth, joined_truth
 from predicast.model.elements import Elements
 from predicast.model.event import Event
 from predicast.model.values import Value
@@ -14,7 +14,7 @@ from predicast.model.values import Value
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Clauses in disjunctive normal form.
+    """Clauses, of which one must match.
 
     No clause at all matches nothing; a clause without constraints matches everything.
     """
@@ -22,9 +22,14 @@ class Subscription:
     clauses: tuple[Clause, ...]
 
     @classmethod
-    def of(cls, clauses: Iterable[Iterable[Constraint]]) -> Subscription:
-        """From lists of constraints; what is said twice is kept once."""
-        distinct = dict.fromkeys(Clause(tuple(dict.fromkeys(clause))) for clause in clauses)
+    def of(cls, clauses: Iterable[Clause | Iterable[Constraint]]) -> Subscription:
+        """From clauses or lists of constraints; what is said twice is kept once."""
+        distinct = dict.fromkeys(
+            Clause(
+                tuple(dict.fromkeys(clause)), clause.rest if isinstance(clause, Clause) else None
+            )
+            for clause in clauses
+        )
         return cls(tuple(distinct))
 
     def matches(self, event: Event, absent: Absent = "fails") -> bool:
@@ -33,19 +38,12 @@ class Subscription:
 
     def truth(self, get: Callable[[str], Value | Elements | None]) -> Truth:
         """Whether it is true, false or unknown of attributes that are single values or lists."""
-        found: Truth = False
-        for clause in self.clauses:
-            truth = clause.truth(get)
-            if truth:
-                return True
-            if truth is None:
-                found = None
-        return found
+        return joined_truth((clause.truth(get) for clause in self.clauses), decides=True)
 
     def constraints(self) -> Iterator[Constraint]:
-        """Every constraint of every clause."""
+        """Every constraint of every clause and its rest."""
         for clause in self.clauses:
-            yield from clause.constraints
+            yield from clause.all_constraints()
 
     def attributes(self) -> frozenset[str]:
         """The names of all the attributes it looks at."""

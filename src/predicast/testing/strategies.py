@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from predicast.errors import ModelError
 from predicast.model import (
     And,
+    Clause,
     Constraint,
     Event,
     Expression,
@@ -28,7 +29,7 @@ from predicast.model import (
     subscription_of,
 )
 from predicast.model.elements import ELEMENT, FIELDS
-from predicast.model.operators import ELEMENTS, LIKE, PRESENCE, RANGE, REGEX, SET
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.model.values import INT_MAX, INT_MIN
 from predicast.testing import edges
 
@@ -143,23 +144,22 @@ def regexes() -> st.SearchStrategy[str]:
 
 @st.composite
 def constraints(
-    draw: st.DrawFn, operators: st.SearchStrategy[Operator] | None = None
-) -> Constraint:
-    """Constraints with every operator, each on a kind of value that it takes."""
-    chosen = st.sampled_from(Operator) if operators is None else operators
-    return draw(_constraints(attribute_names(), chosen, 2))
-
-
-@st.composite
-def _constraints(
     draw: st.DrawFn,
-    names: st.SearchStrategy[str],
-    operators: st.SearchStrategy[Operator],
-    depth: int,
+    operators: st.SearchStrategy[Operator] | None = None,
+    names: st.SearchStrategy[str] | None = None,
+    *,
+    lists: int = 2,
 ) -> Constraint:
-    name, operator = draw(names), draw(operators)
+    """Constraints with every operator, each on a kind of value that it takes.
+
+    Conditions on elements stand inside one another up to ``lists`` times.
+    """
+    name = draw(attribute_names() if names is None else names)
+    operator = draw(st.sampled_from(Operator) if operators is None else operators)
     if operator in ELEMENTS:
-        return Constraint(name, operator, draw(_of_elements(depth)))
+        return Constraint(name, operator, draw(_of_elements(lists)))
+    if operator in JOINED:
+        return draw(joined_constraints(operator, name))
     if operator in PRESENCE:
         return Constraint(name, operator)
     if operator in LIKE:
@@ -174,17 +174,37 @@ def _constraints(
     return Constraint(name, operator, draw(of_kind))
 
 
-def _of_elements(depth: int) -> st.SearchStrategy[Subscription]:
+PLAIN: Final = tuple(operator for operator in Operator if operator not in JOINED)
+_OF_VALUES: Final = tuple(operator for operator in PLAIN if operator not in ELEMENTS)
+
+
+def _of_elements(lists: int) -> st.SearchStrategy[Subscription]:
     """What an element is to match."""
-    operators = [each for each in Operator if depth > 0 or each not in ELEMENTS]
-    constraint = _constraints(
-        st.sampled_from(ELEMENT_NAMES), st.sampled_from(operators), max(depth - 1, 0)
+    operators = st.sampled_from(PLAIN if lists > 1 else _OF_VALUES)
+    test = constraints(operators, st.sampled_from(ELEMENT_NAMES), lists=lists - 1)
+    return st.lists(st.lists(test, max_size=2), max_size=2).map(Subscription.of) | expressions(
+        test, max_leaves=4
+    ).map(subscription_of)
+
+
+def joined_constraints(operator: Operator, name: str) -> st.SearchStrategy[Constraint]:
+    """Any or all of constraints on an attribute, of one kind or of several, one in another."""
+    parts = st.recursive(
+        constraints(st.sampled_from(PLAIN), st.just(name)),
+        lambda inner: st.builds(
+            lambda outer, found: Constraint(name, outer, tuple(found)),
+            st.sampled_from([Operator.ANY, Operator.ALL]),
+            st.lists(inner, min_size=1, max_size=3),
+        ),
+        max_leaves=4,
     )
-    return st.lists(st.lists(constraint, max_size=2), max_size=2).map(Subscription.of)
+    return st.lists(parts, min_size=1, max_size=3).map(
+        lambda found: Constraint(name, operator, tuple(found))
+    )
 
 
 def expressions(
-    leaves: st.SearchStrategy[Constraint] | None = None,
+    leaves: st.SearchStrategy[Constraint] | None = None, *, max_leaves: int = 6
 ) -> st.SearchStrategy[Expression]:
     """Trees of AND, OR and NOT over constraints."""
     tests: st.SearchStrategy[Expression] = (constraints() if leaves is None else leaves).map(Leaf)
@@ -195,15 +215,44 @@ def expressions(
             st.lists(inner, max_size=3).map(lambda parts: Or(tuple(parts))),
             inner.map(Not),
         ),
+        max_leaves=max_leaves,
+    )
+
+
+def rests() -> st.SearchStrategy[Expression]:
+    """What a clause may have as its rest: AND and OR over constraints."""
+    tests: st.SearchStrategy[Expression] = constraints().map(Leaf)
+    return st.recursive(
+        tests,
+        lambda inner: st.one_of(
+            st.lists(inner, min_size=1, max_size=3).map(lambda parts: And(tuple(parts))),
+            st.lists(inner, min_size=1, max_size=3).map(lambda parts: Or(tuple(parts))),
+        ),
         max_leaves=6,
     )
+
+
+def clauses() -> st.SearchStrategy[Clause]:
+    """Clauses of a few constraints, some of them with a rest."""
+    tests = st.lists(constraints(), max_size=3).map(tuple)
+    return st.builds(Clause, tests, st.none() | st.none() | rests())
+
+
+def wide_expressions() -> st.SearchStrategy[Expression]:
+    """Expressions that would be a great many clauses: AND of ORs over several attributes."""
+    test: st.SearchStrategy[Expression] = constraints(st.sampled_from(PLAIN)).map(Leaf)
+    both = st.lists(test, min_size=2, max_size=2).map(lambda parts: And(tuple(parts)))
+    either = st.lists(test | both, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts)))
+    return st.lists(either | test, min_size=4, max_size=7).map(lambda parts: And(tuple(parts)))
 
 
 def subscriptions() -> st.SearchStrategy[Subscription]:
     """Mostly one or two clauses; now and then a whole tree, everything, or nothing."""
     clause = st.lists(constraints(), max_size=4)
     plain = st.lists(clause, min_size=1, max_size=2).map(Subscription.of)
-    return plain | expressions().map(subscription_of)
+    with_rests = st.lists(clauses(), min_size=1, max_size=2).map(Subscription.of)
+    trees = expressions() | wide_expressions()
+    return plain | with_rests | trees.map(subscription_of)
 
 
 def events(*, regions: bool = True) -> st.SearchStrategy[Event]:
@@ -254,6 +303,8 @@ def _elements_near(draw: st.DrawFn, wanted: Subscription) -> Any:
 
 def _operands(constraint: Constraint) -> list[Any]:
     operand = constraint.operand
+    if constraint.parts:
+        return [each for part in constraint.parts for each in _operands(part)]
     if operand is None:
         return []
     if isinstance(operand, LikePattern):

@@ -36,8 +36,9 @@ from predicast.model.constraint import (
     sorted_set,
     trusted_constraint,
 )
-from predicast.model.expression import Node, mapped
-from predicast.model.operators import LIKE, RANGE, REGEX, SET
+from predicast.model.expression import Node, leaves_of, mapped
+from predicast.model.normal_form import NormalClause
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, RANGE, REGEX, SET
 from predicast.model.outline import Outline, Stated, outlined
 from predicast.model.values import INT_MAX, INT_MIN, canonical_number
 
@@ -67,13 +68,48 @@ class ConstraintTemplate:
     start: int
     # Where the text computes: literals there are part of the attribute's name, or of a constant.
     fixed: tuple[tuple[int, int], ...] = ()
+    parts: tuple[ConstraintTemplate, ...] = ()  # what any and all join; the literals are theirs
     element: Node[ConstraintTemplate] | None = None  # what one is to match; the literals are its
 
     def negated(self) -> ConstraintTemplate:
-        return replace(self, operator=self.operator.negation)
+        parts = tuple([part.negated() for part in self.parts])
+        return replace(self, operator=self.operator.negation, parts=parts)
+
+    def joined(
+        self, operator: Operator, others: Sequence[ConstraintTemplate]
+    ) -> ConstraintTemplate:
+        """Any or all of this and others; equalities of one kind are one set already."""
+        parts = [
+            each
+            for part in (self, *others)
+            for each in (part.parts if part.operator is operator else (part,))
+        ]
+        equalities = _EQUALITIES if operator is Operator.ANY else _INEQUALITIES
+        sets: dict[Kind, list[ConstraintTemplate]] = {}
+        for part in parts:
+            kinds = {literal.kind for literal in part.literals}
+            kind = kinds.pop() if part.operator in equalities and len(kinds) == 1 else None
+            if kind is not None:
+                sets.setdefault(kind, []).append(part)
+        for alike in sets.values():
+            if len(alike) > 1:
+                gone = set(map(id, alike))
+                place = parts.index(alike[0])
+                parts = [part for part in parts if id(part) not in gone]
+                parts.insert(place, _together(self.attribute, equalities[-1], alike))
+        if len(parts) == 1:
+            return parts[0]
+        return replace(_together(self.attribute, operator, parts), parts=tuple(parts))
+
+    def size(self) -> int:
+        """How many tests it is made of."""
+        return 1 + sum([part.size() for part in self.parts])
 
     def fill(self, value_of: Callable[[Literal], Value]) -> Constraint:
         """The constraint with every check made, for a text seen for the first time."""
+        if self.parts:
+            filled = tuple([part.fill(value_of) for part in self.parts])
+            return Constraint(self.attribute, self.operator, filled)
         if self.element is not None:
             wanted = mapped(self.element, lambda test: test.fill(value_of))
             return Constraint(self.attribute, self.operator, subscription_of(wanted))
@@ -86,6 +122,23 @@ class ConstraintTemplate:
         elif not values:
             operand = None
         return Constraint(self.attribute, self.operator, operand)
+
+
+_EQUALITIES: Final = (Operator.EQ, Operator.IN)
+_INEQUALITIES: Final = (Operator.NE, Operator.NOT_IN)
+
+
+def _together(
+    attribute: str, operator: Operator, templates: Sequence[ConstraintTemplate]
+) -> ConstraintTemplate:
+    """One template with the literals of several."""
+    return ConstraintTemplate(
+        attribute,
+        operator,
+        tuple([literal for each in templates for literal in each.literals]),
+        min(each.start for each in templates),
+        tuple(dict.fromkeys(span for each in templates for span in each.fixed)),
+    )
 
 
 def as_number(text: str) -> int | float:
@@ -144,31 +197,33 @@ OUTLINES: Final = BoundedCache[tuple[Costly, tuple[type, ...]], Outline](
 )
 
 
-def estimate(text: str, clauses: list[list[ConstraintTemplate]]) -> int:
+def estimate(text: str, leaves: Sequence[ConstraintTemplate]) -> int:
     """Roughly the bytes of what is made of a text: per test, per literal, per test of a clause."""
-    leaves = {id(leaf): len(leaf.literals) for clause in clauses for leaf in clause}
-    repeated = sum(map(len, clauses))
-    return 2_000 + len(text) + 1_500 * len(leaves) + 150 * sum(leaves.values()) + 32 * repeated
+    literals = {id(leaf): len(leaf.literals) for leaf in leaves}
+    tests = {id(leaf): leaf.size() for leaf in leaves}
+    made = 1_500 * sum(tests.values()) + 150 * sum(literals.values())
+    return 2_000 + len(text) + made + 32 * len(leaves)
 
 
 class Shape:
     """A normalised template that fills fast, since all but the literals was checked before."""
 
     __slots__ = (
-        *("_clauses", "_constants", "_converters", "_may_repeat", "_operands"),
+        *("_clauses", "_constants", "_converters", "_may_differ", "_operands"),
         "cost",
     )
 
     cost: int  # for caches: roughly the bytes that it and its text hold
 
     def __init__(
-        self, clauses: list[list[ConstraintTemplate]], text: str, slots: Sequence[int]
+        self, clauses: list[NormalClause[ConstraintTemplate]], text: str, slots: Sequence[int]
     ) -> None:
         index = {start: position for position, start in enumerate(slots)}
         converters: list[Convert] = [str] * len(slots)
         constants: list[Value] = []
         # Distributing AND over OR repeats a test in many clauses; they share what fills it.
-        leaves = {id(leaf): leaf for clause in clauses for leaf in clause}
+        stated = in_places(clauses)
+        leaves = {id(leaf): leaf for leaf in stated}
         for template in leaves.values():
             for literal in template.literals:
                 place = index.get(literal.start)
@@ -180,13 +235,18 @@ class Shape:
         self._converters = converters
         self._constants = constants
         fillers = {key: _filler(leaf, index) for key, leaf in leaves.items()}
-        self._clauses = [[fillers[id(leaf)] for leaf in clause] for clause in clauses]
-        self._may_repeat = _may_repeat(clauses)
+        self._clauses: list[tuple[list[Filler], Node[Filler] | None]] = [
+            (
+                [fillers[id(leaf)] for leaf in tests],
+                None if rest is None else mapped(rest, lambda leaf: fillers[id(leaf)]),
+            )
+            for tests, rest in clauses
+        ]
+        # What any and all come to depends on the operands, and so does what is said twice.
+        self._may_differ = _may_repeat(clauses) or any(leaf.parts for leaf in stated)
         places = {key: _places(leaf, index) for key, leaf in leaves.items()}
-        self._operands = _together(
-            [place for clause in clauses for leaf in clause for place in places[id(leaf)]]
-        )
-        self.cost = estimate(text, clauses)
+        self._operands = _all_at_once([place for leaf in stated for place in places[id(leaf)]])
+        self.cost = estimate(text, stated)
 
     def fill(self, texts: Sequence[str]) -> Subscription:
         """The subscription with these literals, given as text in order of appearance."""
@@ -195,7 +255,7 @@ class Shape:
     def outlined(self, texts: Sequence[str]) -> Stated:
         """The outline and the operands of that subscription, without making it."""
         values = self._values(texts)
-        if self._may_repeat:
+        if self._may_differ:
             return outlined(self._filled(values))
         operands = self._operands(values)
         # A shape's outline depends on which of its numbers are integers and which are floats.
@@ -212,13 +272,26 @@ class Shape:
         return values
 
     def _filled(self, values: list[Value]) -> Subscription:
-        clauses = [[fill(values) for fill in clause] for clause in self._clauses]
-        if self._may_repeat:
-            return Subscription.of(clauses)
-        return Subscription(tuple([Clause(tuple(clause)) for clause in clauses]))
+        clauses = [
+            Clause(
+                tuple([fill(values) for fill in tests]),
+                None if rest is None else mapped(rest, lambda fill: fill(values)),
+            )
+            for tests, rest in self._clauses
+        ]
+        return Subscription.of(clauses) if self._may_differ else Subscription(tuple(clauses))
 
 
 _Place: TypeAlias = int | Callable[[list[Value]], Any]
+
+
+def in_places(clauses: Sequence[NormalClause[ConstraintTemplate]]) -> list[ConstraintTemplate]:
+    """All tests of the clauses, then those of their rests, as the places of an outline are."""
+    tests = [test for clause in clauses for test in clause.tests]
+    for clause in clauses:
+        if clause.rest is not None:
+            tests += leaves_of(clause.rest)
+    return tests
 
 
 def _places(template: ConstraintTemplate, index: dict[int, int]) -> list[_Place]:
@@ -227,13 +300,13 @@ def _places(template: ConstraintTemplate, index: dict[int, int]) -> list[_Place]
     positions = [index[literal.start] for literal in template.literals]
     if operator in SET:
         return [lambda values: sorted_set([values[p] for p in positions])]
-    if operator in LIKE | REGEX or template.element is not None:
+    if operator in LIKE | REGEX | JOINED | ELEMENTS:
         fill = _filler(template, index)
         return [lambda values: fill(values).operand]
     return [*positions]
 
 
-def _together(places: list[_Place]) -> Callable[[list[Value]], tuple[Any, ...]]:
+def _all_at_once(places: list[_Place]) -> Callable[[list[Value]], tuple[Any, ...]]:
     """One function for all the operands of a subscription."""
     if len(places) > 1 and all(isinstance(place, int) for place in places):
         return itemgetter(*places)
@@ -241,9 +314,9 @@ def _together(places: list[_Place]) -> Callable[[list[Value]], tuple[Any, ...]]:
     return lambda values: tuple([each(values) for each in get])
 
 
-def _may_repeat(clauses: list[list[ConstraintTemplate]]) -> bool:
+def _may_repeat(clauses: Sequence[NormalClause[ConstraintTemplate]]) -> bool:
     """Whether some literals could make two constraints of a clause, or two clauses, equal."""
-    tests = [[(leaf.attribute, leaf.operator.value) for leaf in clause] for clause in clauses]
+    tests = [[(leaf.attribute, leaf.operator.value) for leaf in clause.tests] for clause in clauses]
     if any(len(set(clause)) < len(clause) for clause in tests):
         return True
     return len({tuple(sorted(clause)) for clause in tests}) < len(tests)
@@ -264,6 +337,11 @@ def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
             Kind.LIST,
         )
     positions = [index[literal.start] for literal in template.literals]
+    if template.parts:
+        fillers = [_filler(part, index) for part in template.parts]
+        return lambda values: Constraint(
+            attribute, operator, tuple([fill(values) for fill in fillers])
+        )
     if operator in SET:
         of_kind = template.literals[0].kind
         return lambda values: trusted_constraint(

@@ -108,6 +108,15 @@ class EventBatch:
             mask[part.rows] = part.test_all(constraints, absent)
         return mask
 
+    def has_intervals(self, attributes: Iterable[str]) -> Mask:
+        """The rows in which one of the attributes is an interval."""
+        mask = np.zeros(self._length, bool)
+        for attribute in attributes:
+            for part in self.parts(attribute):
+                if isinstance(part, Intervals):
+                    mask[slice(None) if part.rows is None else part.rows] = True
+        return mask
+
     def chunks(self, rows: int) -> Iterator[tuple[int, EventBatch]]:
         """The same events in pieces of at most that many rows, each with its first row."""
         if self._length <= rows:

@@ -19,7 +19,17 @@ import numpy.typing as npt
 
 from predicast.arrays import Array, expand
 from predicast.matching.batches.typed_values import Mask, Rows, TypedValues
-from predicast.model import Constraint, Elements, Kind, Operator, Subscription
+from predicast.model import (
+    Constraint,
+    Elements,
+    Expression,
+    Kind,
+    Leaf,
+    Not,
+    Operator,
+    Or,
+    Subscription,
+)
 from predicast.model.elements import ELEMENT, Element
 
 if TYPE_CHECKING:
@@ -129,9 +139,24 @@ def truths(batch: EventBatch, subscription: Subscription) -> tuple[Mask, Mask]:
     true, false = np.zeros(len(batch), bool), np.ones(len(batch), bool)
     for clause in subscription.clauses:
         all_true, some_false = np.ones(len(batch), bool), np.zeros(len(batch), bool)
-        for each in clause.constraints:
-            all_true &= batch.test(each.attribute, (each,), "fails")
-            some_false |= batch.test(each.attribute, (each.negated(),), "fails")
+        rest = () if clause.rest is None else (clause.rest,)
+        for part in (*map(Leaf, clause.constraints), *rest):
+            part_true, part_false = _truths_of(batch, part)
+            all_true &= part_true
+            some_false |= part_false
         true |= all_true
         false &= some_false
     return true, false
+
+
+def _truths_of(batch: EventBatch, node: Expression) -> tuple[Mask, Mask]:
+    if isinstance(node, Leaf):
+        test = node.constraint
+        true = batch.test(test.attribute, (test,), "fails")
+        return true, batch.test(test.attribute, (test.negated(),), "fails")
+    assert not isinstance(node, Not), "the rest of a clause has no NOT"
+    parts = [_truths_of(batch, part) for part in node.parts]
+    all_of, some_of = (np.logical_and.reduce, np.logical_or.reduce)
+    if isinstance(node, Or):
+        all_of, some_of = some_of, all_of
+    return all_of([true for true, _ in parts]), some_of([false for _, false in parts])

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from predicast.matching.batches.interval_ends import IntervalEnds
 from predicast.model import Absent, Constraint, Held, Interval, Kind, Operator, Value
 from predicast.model.domain import after_prefix, domain_of
+from predicast.model.operators import JOINED
 from predicast.model.values import INT_MAX, INT_MIN, from_microseconds, microseconds
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -45,11 +46,20 @@ class TypedValues(ABC):
         """Which values satisfy all of the constraints."""
         mask = np.ones(len(self.values), bool)
         for constraint in constraints:
-            if constraint.kind is self.kind:
-                mask &= self.test(constraint)
-            elif constraint.operator is not Operator.EXISTS:
-                mask[:] = False
+            mask &= self._test_one(constraint)
         return mask
+
+    def _test_one(self, constraint: Constraint) -> Mask:
+        """Which values satisfy a constraint of whatever kind."""
+        if constraint.operator in JOINED:
+            together = np.logical_or if constraint.operator is Operator.ANY else np.logical_and
+            mask = self._test_one(constraint.parts[0])
+            for part in constraint.parts[1:]:
+                mask = together(mask, self._test_one(part))
+            return mask
+        if constraint.kind is self.kind:
+            return self.test(constraint)
+        return np.full(len(self.values), constraint.operator is Operator.EXISTS)
 
     def test(self, constraint: Constraint) -> Mask:
         """Which values satisfy a constraint of this part's kind."""

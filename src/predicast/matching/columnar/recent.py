@@ -105,7 +105,7 @@ class _Waiting:
         """Its clauses as brute force tests them by column."""
         if self._groups is None:
             clauses = self.subscription().clauses
-            self._groups = [list(clause.by_attribute().items()) for clause in clauses]
+            self._groups = [Groups.of(clause) for clause in clauses]
         return self._groups
 
 
@@ -448,6 +448,8 @@ _Ends = tuple[tuple[tuple[int, bool], ...], tuple[tuple[int, bool], ...]]
 @remembered(_MAX_PLAN_BYTES, lambda arguments, _: 3 * arguments[0].cost)
 def _bounds(outline: Outline) -> list[dict[tuple[str, Kind], _Ends]] | None:
     """The ends that each clause sets to values of a kind; ``None`` if it asks for anything else."""
+    if outline.rests:
+        return None
     place = 0
     clauses = []
     for slots in outline.clauses:

@@ -97,7 +97,7 @@ def _write_segment(
     others = []
     for other in segment.others:
         others.append(_Other(other.attribute, len(clauses), other.inverted))
-        clauses.append(Clause(other.constraints))
+        clauses.append(Clause(other.constraints, other.rest))
     return _Segment(image, image + 1, axes, others)
 
 
@@ -192,7 +192,8 @@ class _Restoring:
         clauses = self._structure.clauses
         if not 0 <= written.clause < len(clauses):
             raise _damaged(f"has no clause {written.clause}")
-        return Other(written.attribute, clauses[written.clause].constraints, written.inverted)
+        clause = clauses[written.clause]
+        return Other(written.attribute, clause.constraints, written.inverted, clause.rest)
 
 
 def _check_directory(directory: Array, size: int) -> None:

@@ -16,6 +16,7 @@ from predicast.matching.columnar.compile.axes import IS_CLEAR, IS_SET, SCALES, A
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.model import Absent, Clause, Constraint, Kind, Operator
 from predicast.model.domain import Domain, after_prefix, domain_of
+from predicast.model.operators import JOINED
 from predicast.model.spans import Span, SpanSet
 
 _NEGATED: Final = frozenset(
@@ -42,7 +43,9 @@ def compiled_tests(clause: Clause, absent: Absent) -> ClauseTests | None:
         if domain.is_empty():
             return None
         presence = AxisName(attribute, Scale.PRESENCE)
-        if not domain.spans:
+        if _is_joined(domain, absent):
+            tests.others.append(Other(attribute, group, inverted=False))
+        elif not domain.spans:
             tests.ranges.append((presence, IS_CLEAR))
         elif domain.kind is None:
             tests.ranges.append((presence, IS_SET))
@@ -50,7 +53,17 @@ def compiled_tests(clause: Clause, absent: Absent) -> ClauseTests | None:
             _add_valued(tests, attribute, group, domain)
             if absent == "passes" and not domain.absent:
                 tests.ranges.append((presence, IS_SET))
+    if clause.rest is not None:
+        whole = Other("", clause.constraints, inverted=False, rest=clause.rest)
+        tests.others.append(whole)
     return tests
+
+
+def _is_joined(domain: Domain, absent: Absent) -> bool:
+    """Whether it takes any or all to say so: no axis has values of several kinds, and absence."""
+    if domain.others or any(each.operator in JOINED for each in domain.rest):
+        return True
+    return domain.absent and bool(domain.spans) and (absent == "fails" or domain.kind is None)
 
 
 def _add_valued(

@@ -22,7 +22,7 @@ import numpy as np
 
 from predicast.arrays import Array, expand, offsets, offsets_of
 from predicast.matching.columnar.compile.axes import Axis
-from predicast.model import Constraint
+from predicast.model import Constraint, Expression
 
 # How many clauses take as long to merge as one of these does.
 _AXIS: Final = 8
@@ -35,6 +35,8 @@ class Other(NamedTuple):
     attribute: str
     constraints: tuple[Constraint, ...]
     inverted: bool
+    # Of a clause with a rest: then the constraints are all of the clause's, on several attributes.
+    rest: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -23,6 +23,7 @@ from predicast.arrays import Array, offsets, offsets_of
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import Strings
+from predicast.matching.brute_force import Groups, MaskCache
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.patterns.element_tests import ElementTests
 from predicast.matching.columnar.patterns.pattern_index import PatternIndex
@@ -89,7 +90,8 @@ class OtherTests:
         by_attribute: dict[str, list[int]] = {}
         lists: dict[str, list[int]] = {}
         for number, other in enumerate(others):
-            operator = other.constraints[0].operator if len(other.constraints) == 1 else None
+            alone = other.rest is None and len(other.constraints) == 1
+            operator = other.constraints[0].operator if alone else None
             if operator in _PATTERNS:
                 by_attribute.setdefault(other.attribute, []).append(number)
             elif operator is Operator.HAS:
@@ -171,6 +173,14 @@ class OtherTests:
             else:
                 column[rows] = _NOWHERE
 
+    def _held(self, other: Other, columns: EventBatch) -> Array:
+        """The rows in which a test holds that is no pattern."""
+        if other.rest is None:
+            mask = columns.test(other.attribute, other.constraints, self._absent)
+            return np.flatnonzero(mask)
+        clause = Clause(other.constraints, other.rest)
+        return MaskCache(columns, self._absent).rows_of([Groups.of(clause)])
+
     def of_event(self, event: Event) -> Hits:
         """What holds for one event."""
         found: list[Array] = []
@@ -191,7 +201,7 @@ class OtherTests:
 
     def _rest_of(self, event: Event) -> Iterable[int]:
         for number, other in self._rest:
-            if Clause(other.constraints).matches(event, self._absent):
+            if Clause(other.constraints, other.rest).matches(event, self._absent):
                 yield number
 
 
