@@ -91,6 +91,14 @@ def with_values(event: Event, values: Mapping[str, Held | None]) -> Event:
     return other
 
 
+def trusted_event(attributes: dict[str, Held]) -> Event:
+    """An event of attributes that are known to be checked, none of them an interval."""
+    event = object.__new__(Event)
+    _set_attributes(event, attributes)
+    _set_is_region(event, False)
+    return event
+
+
 def _flatten(attributes: Mapping[str, Any], prefix: str, flat: dict[str, Held], depth: int) -> bool:
     """Write the attributes under dotted names into ``flat``; say whether one is an interval."""
     if type(attributes) is not dict and not isinstance(attributes, Mapping):

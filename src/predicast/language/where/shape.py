@@ -27,7 +27,6 @@ from predicast.model import (
     Operator,
     Subscription,
     Value,
-    subscription_of,
 )
 from predicast.model.constraint import (
     canonical_like,
@@ -37,7 +36,7 @@ from predicast.model.constraint import (
     trusted_constraint,
 )
 from predicast.model.expression import Node, leaves_of, mapped
-from predicast.model.normal_form import NormalClause
+from predicast.model.normal_form import NormalClause, normalised, subscription_from
 from predicast.model.operators import ELEMENTS, JOINED, LIKE, RANGE, REGEX, SET
 from predicast.model.outline import Outline, Stated, outlined
 from predicast.model.values import INT_MAX, INT_MIN, canonical_number
@@ -111,8 +110,8 @@ class ConstraintTemplate:
             filled = tuple([part.fill(value_of) for part in self.parts])
             return Constraint(self.attribute, self.operator, filled)
         if self.element is not None:
-            wanted = mapped(self.element, lambda test: test.fill(value_of))
-            return Constraint(self.attribute, self.operator, subscription_of(wanted))
+            wanted = subscription_from(normalised(self.element), lambda test: test.fill(value_of))
+            return Constraint(self.attribute, self.operator, wanted)
         values = [value_of(literal) for literal in self.literals]
         operand: Any = values[0] if len(values) == 1 else tuple(values)
         if self.operator in SET:
@@ -242,8 +241,7 @@ class Shape:
             )
             for tests, rest in clauses
         ]
-        # What any and all come to depends on the operands, and so does what is said twice.
-        self._may_differ = _may_repeat(clauses) or any(leaf.parts for leaf in stated)
+        self._may_differ = _may_differ(clauses)
         places = {key: _places(leaf, index) for key, leaf in leaves.items()}
         self._operands = _all_at_once([place for leaf in stated for place in places[id(leaf)]])
         self.cost = estimate(text, stated)
@@ -322,6 +320,28 @@ def _may_repeat(clauses: Sequence[NormalClause[ConstraintTemplate]]) -> bool:
     return len({tuple(sorted(clause)) for clause in tests}) < len(tests)
 
 
+def _subscription_filler(
+    element: Node[ConstraintTemplate], index: dict[int, int]
+) -> Callable[[list[Value]], Subscription]:
+    """A function from the values of a text's literals to what elements of a list are to match."""
+    clauses = normalised(element)
+    fillers = {id(leaf): _filler(leaf, index) for leaf in in_places(clauses)}
+    if _may_differ(clauses) or any(clause.rest is not None for clause in clauses):
+        return lambda values: subscription_from(clauses, lambda leaf: fillers[id(leaf)](values))
+    makers = [[fillers[id(leaf)] for leaf in clause.tests] for clause in clauses]
+    return lambda values: Subscription(
+        tuple([Clause(tuple([fill(values) for fill in each])) for each in makers])
+    )
+
+
+def _may_differ(clauses: list[NormalClause[ConstraintTemplate]]) -> bool:
+    """Whether what is stated depends on the operands.
+
+    What any and all come to does, and so does what is said twice.
+    """
+    return _may_repeat(clauses) or any(leaf.parts for leaf in in_places(clauses))
+
+
 Filler: TypeAlias = Callable[[list[Value]], Constraint]
 
 
@@ -329,13 +349,8 @@ def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
     """A function from the values of a text's literals to the constraint; checks what is left."""
     attribute, operator = template.attribute, template.operator
     if template.element is not None:
-        wanted = mapped(template.element, lambda test: _filler(test, index))
-        return lambda values: trusted_constraint(
-            attribute,
-            operator,
-            subscription_of(mapped(wanted, lambda fill: fill(values))),
-            Kind.LIST,
-        )
+        wanted = _subscription_filler(template.element, index)
+        return lambda values: trusted_constraint(attribute, operator, wanted(values), Kind.LIST)
     positions = [index[literal.start] for literal in template.literals]
     if template.parts:
         fillers = [_filler(part, index) for part in template.parts]

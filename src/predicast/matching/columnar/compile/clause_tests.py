@@ -16,7 +16,7 @@ from predicast.matching.columnar.compile.axes import IS_CLEAR, IS_SET, SCALES, A
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.model import Absent, Clause, Constraint, Kind, Operator
 from predicast.model.domain import Domain, after_prefix, domain_of
-from predicast.model.operators import JOINED
+from predicast.model.operators import ELEMENTS, JOINED
 from predicast.model.spans import Span, SpanSet
 
 _NEGATED: Final = frozenset(
@@ -39,6 +39,10 @@ def compiled_tests(clause: Clause, absent: Absent) -> ClauseTests | None:
     """The tests of a clause, or ``None`` if no event can match it."""
     tests = ClauseTests([], [], [])
     for attribute, group in clause.by_attribute().items():
+        if len(group) == 1 and group[0].operator in ELEMENTS:
+            # Some list satisfies whatever is asked of its elements, or might: no need to look.
+            _add_list(tests, attribute, group)
+            continue
         domain = domain_of(group, absent)
         if domain.is_empty():
             return None
@@ -72,8 +76,7 @@ def _add_valued(
     assert domain.kind is not None
     name = AxisName(attribute, SCALES[domain.kind])
     if domain.kind is Kind.LIST:
-        tests.ranges.append((name, IS_SET))
-        tests.others.extend(_pattern(attribute, constraint) for constraint in domain.rest)
+        _add_list(tests, attribute, domain.rest)
         return
     if domain.kind is Kind.NUMBER and any(span.is_empty_of_integers() for span in domain.spans):
         if len(domain.spans) > 1:  # for some intervals only some of the spans count
@@ -92,6 +95,11 @@ def _add_valued(
             tests.ranges.append((AxisName(attribute, Scale.REVERSED), backwards))
         else:
             tests.sets.append((AxisName(attribute, Scale.REVERSED), tuple(_around(backwards))))
+
+
+def _add_list(tests: ClauseTests, attribute: str, group: tuple[Constraint, ...]) -> None:
+    tests.ranges.append((AxisName(attribute, Scale.LIST), IS_SET))
+    tests.others.extend(_pattern(attribute, constraint) for constraint in group)
 
 
 def _pattern(attribute: str, constraint: Constraint) -> Other:

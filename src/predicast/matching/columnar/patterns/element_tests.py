@@ -32,11 +32,13 @@ from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.runs import joined
 from predicast.model import Constraint, Elements, Kind, Subscription
 from predicast.model.elements import ELEMENT
+from predicast.model.event import trusted_event
 from predicast.model.operators import PRESENCE
 
 if TYPE_CHECKING:
     from predicast.matching.columnar.segment import Segment
 
+_FEW: Final = 32  # elements that are matched sooner than a batch is made of them
 _EVERY: Final = np.iinfo(np.int64).max  # more than any number of matches
 
 _Need: TypeAlias = tuple[str, Kind]
@@ -67,8 +69,14 @@ class ElementTests:
 
     def of_one(self, elements: Elements) -> Array:
         """What is marked for one list, some of it twice."""
-        store = Store(offsets([len(elements)]), EventBatch.from_elements([elements]))
-        return self.hits(Lists(np.zeros(1, np.int64), None, store))[1]
+        segment = self._segment
+        if len(elements) > _FEW or self._always or self._groups or segment is None:
+            store = Store(offsets([len(elements)]), EventBatch.from_elements([elements]))
+            return self.hits(Lists(np.zeros(1, np.int64), None, store))[1]
+        found: list[int] = []
+        for attributes in elements.attributes():
+            found += segment.match_one(trusted_event(attributes), 0)  # type: ignore[arg-type]
+        return np.array(found, np.int32)
 
     def hits(self, lists: Lists) -> tuple[Array, Array]:
         """For each list what is marked, some of it twice: CSR offsets, and numbers."""
