@@ -22,6 +22,7 @@ from predicast.derived import Each, Input, Tree
 from predicast.errors import NestingTooDeepError
 from predicast.language.where.constraints import ConstraintReader, literal_operand
 from predicast.language.where.mistakes import AT_VALUE
+from predicast.language.where.operands import LIST_FUNCTIONS
 from predicast.language.where.printer import DERIVED
 from predicast.language.where.scalar_text import name_of
 from predicast.language.where.scalars import Operand
@@ -31,13 +32,6 @@ from predicast.model import Leaf, Not, Operator
 from predicast.model.constraint import MAX_LISTS
 from predicast.model.elements import ELEMENT, FIELDS
 from predicast.model.expression import leaves_of
-
-LIST_FUNCTIONS: Final = {
-    "exists": "write exists(tags, t -> t LIKE 'a%')",
-    "forall": "write forall(tags, t -> t LIKE 'a%')",
-    "array_contains": "write array_contains(tags, 'a')",
-    "arrays_overlap": "write arrays_overlap(tags, array('a', 'b'))",
-}
 
 
 class ListReader(ConstraintReader):
