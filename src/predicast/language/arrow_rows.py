@@ -47,7 +47,7 @@ def read_rows(rows: pa.Table, numbers: Iterable[int]) -> dict[str, Subscription]
                     raise InvalidConstraintError(f"row {number}: a clause has one rest", row=number)
                 rests[id, clause] = _rest(row, number)
             continue
-        if constraint.operator in SET:
+        if OPERATORS[row["operator"]] in SET:
             set_of = (id, clause, constraint.attribute, constraint.operator)
             constraints.setdefault(set_of, constraint)
             sets.setdefault(set_of, []).extend(constraint.operand)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ Of a list it is asked whether some element matches a subscription of its own
 from __future__ import annotations
 
 import operator as python_operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -92,6 +92,18 @@ class Constraint:
     def parts(self) -> tuple[Constraint, ...]:
         """The constraints that any and all join; a plain constraint has none."""
         return self.operand if self.operator in JOINED else ()  # type: ignore[return-value]
+
+    def plain(self) -> Iterator[Constraint]:
+        """The constraints of one operator each that it is made of: itself, unless it joins some."""
+        if not self.parts:
+            yield self
+        for part in self.parts:
+            yield from part.plain()
+
+    @property
+    def size(self) -> int:
+        """How many constraints it is made of, itself among them."""
+        return 1 + sum([part.size for part in self.parts])
 
     def holds(self, value: Value | Elements) -> bool:
         """Whether a present value satisfies it."""

@@ -121,6 +121,11 @@ def _among(attribute: str, kind: Kind, points: Iterable[Constraint]) -> Constrai
     return _set(attribute, Operator.EQ, kind, values)
 
 
+def equal_to_any(attribute: str, kind: Kind, values: Iterable[Any]) -> Constraint:
+    """Any of equalities with values of one kind."""
+    return _set(attribute, Operator.EQ, kind, values)
+
+
 def _set(attribute: str, operator: Operator, kind: Kind, values: Iterable[Any]) -> Constraint:
     """Equal to one of the values or, with the other operator, to none."""
     members = sorted_set(values)

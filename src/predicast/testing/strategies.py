@@ -302,9 +302,9 @@ def _elements_near(draw: st.DrawFn, wanted: Subscription) -> Any:
 
 
 def _operands(constraint: Constraint) -> list[Any]:
-    operand = constraint.operand
     if constraint.parts:
-        return [each for part in constraint.parts for each in _operands(part)]
+        return [each for part in constraint.plain() for each in _operands(part)]
+    operand = constraint.operand
     if operand is None:
         return []
     if isinstance(operand, LikePattern):

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple, TypeVar
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import ModelError, ParseError, TextTooLongError
 from predicast.language.where.position import error_at
-from predicast.language.where.shape import ConstraintTemplate, Literal, Shape, in_places
+from predicast.language.where.shape import ConstraintTemplate, Literal, Shape, estimate, in_places
 from predicast.model import Constraint, Subscription, Value
 from predicast.model.normal_form import NormalClause, normalised, subscription_from
 from predicast.model.outline import Stated, outlined
@@ -67,6 +67,7 @@ class ShapeCache:
         self._shapes = BoundedCache[tuple[str, ...], Shape | Fixed](
             max_bytes, lambda _, shape: shape.cost
         )
+        self._max_shape = max_bytes // 2  # what takes more is not kept
         self.hits = 0
         self.misses = 0
 
@@ -116,6 +117,8 @@ class ShapeCache:
         slots = _slots(text)
         leaves = in_places(clauses)
         places = {(each.start, each.end) for leaf in leaves for each in leaf.literals}
+        if estimate(text, leaves) > self._max_shape:
+            return subscription
         if slots.items() <= places:
             self._shapes.put(key, Shape(clauses, text, list(slots)))
         elif any(leaf.fixed for leaf in leaves):

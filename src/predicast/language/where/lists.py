@@ -170,6 +170,7 @@ class ListReader(ConstraintReader):
             tuple([literal for test in tests for literal in test.literals]),
             at.start,
             tuple([span for test in tests for span in test.fixed]),
+            size=1 + sum([test.size for test in tests]),
             element=condition,
         )
 

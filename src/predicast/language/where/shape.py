@@ -36,6 +36,7 @@ from predicast.model.constraint import (
     trusted_constraint,
 )
 from predicast.model.expression import Node, leaves_of, mapped
+from predicast.model.folding import equal_to_any
 from predicast.model.normal_form import NormalClause, normalised, subscription_from
 from predicast.model.operators import ELEMENTS, JOINED, LIKE, RANGE, REGEX, SET
 from predicast.model.outline import Outline, Stated, outlined
@@ -68,6 +69,7 @@ class ConstraintTemplate:
     # Where the text computes: literals there are part of the attribute's name, or of a constant.
     fixed: tuple[tuple[int, int], ...] = ()
     parts: tuple[ConstraintTemplate, ...] = ()  # what any and all join; the literals are theirs
+    size: int = 1  # how many tests it is made of
     element: Node[ConstraintTemplate] | None = None  # what one is to match; the literals are its
 
     def negated(self) -> ConstraintTemplate:
@@ -77,32 +79,30 @@ class ConstraintTemplate:
     def joined(
         self, operator: Operator, others: Sequence[ConstraintTemplate]
     ) -> ConstraintTemplate:
-        """Any or all of this and others; equalities of one kind are one set already."""
-        parts = [
+        """Any or all of this and others, each once."""
+        flat = [
             each
             for part in (self, *others)
             for each in (part.parts if part.operator is operator else (part,))
         ]
-        equalities = _EQUALITIES if operator is Operator.ANY else _INEQUALITIES
-        sets: dict[Kind, list[ConstraintTemplate]] = {}
-        for part in parts:
-            kinds = {literal.kind for literal in part.literals}
-            kind = kinds.pop() if part.operator in equalities and len(kinds) == 1 else None
-            if kind is not None:
-                sets.setdefault(kind, []).append(part)
-        for alike in sets.values():
-            if len(alike) > 1:
-                gone = set(map(id, alike))
-                place = parts.index(alike[0])
-                parts = [part for part in parts if id(part) not in gone]
-                parts.insert(place, _together(self.attribute, equalities[-1], alike))
+        parts = {each.place(): each for each in flat}.values()
         if len(parts) == 1:
-            return parts[0]
-        return replace(_together(self.attribute, operator, parts), parts=tuple(parts))
+            return self
+        return ConstraintTemplate(
+            self.attribute,
+            operator,
+            tuple([literal for each in parts for literal in each.literals]),
+            min(each.start for each in parts),
+            tuple(dict.fromkeys(span for each in parts for span in each.fixed)),
+            tuple(parts),
+            1 + sum([each.size for each in parts]),
+        )
 
-    def size(self) -> int:
-        """How many tests it is made of."""
-        return 1 + sum([part.size() for part in self.parts])
+    def place(self) -> tuple[Operator, int]:
+        """What tells it apart from others on the attribute: where it stands in the text."""
+        if self.parts:
+            return self.operator, -id(self)
+        return self.operator, self.literals[0].start if self.literals else self.start
 
     def fill(self, value_of: Callable[[Literal], Value]) -> Constraint:
         """The constraint with every check made, for a text seen for the first time."""
@@ -121,23 +121,6 @@ class ConstraintTemplate:
         elif not values:
             operand = None
         return Constraint(self.attribute, self.operator, operand)
-
-
-_EQUALITIES: Final = (Operator.EQ, Operator.IN)
-_INEQUALITIES: Final = (Operator.NE, Operator.NOT_IN)
-
-
-def _together(
-    attribute: str, operator: Operator, templates: Sequence[ConstraintTemplate]
-) -> ConstraintTemplate:
-    """One template with the literals of several."""
-    return ConstraintTemplate(
-        attribute,
-        operator,
-        tuple([literal for each in templates for literal in each.literals]),
-        min(each.start for each in templates),
-        tuple(dict.fromkeys(span for each in templates for span in each.fixed)),
-    )
 
 
 def as_number(text: str) -> int | float:
@@ -199,7 +182,7 @@ OUTLINES: Final = BoundedCache[tuple[Costly, tuple[type, ...]], Outline](
 def estimate(text: str, leaves: Sequence[ConstraintTemplate]) -> int:
     """Roughly the bytes of what is made of a text: per test, per literal, per test of a clause."""
     literals = {id(leaf): len(leaf.literals) for leaf in leaves}
-    tests = {id(leaf): leaf.size() for leaf in leaves}
+    tests = {id(leaf): leaf.size for leaf in leaves}
     made = 1_500 * sum(tests.values()) + 150 * sum(literals.values())
     return 2_000 + len(text) + made + 32 * len(leaves)
 
@@ -342,6 +325,16 @@ def _may_differ(clauses: list[NormalClause[ConstraintTemplate]]) -> bool:
     return _may_repeat(clauses) or any(leaf.parts for leaf in in_places(clauses))
 
 
+def _kind_of_equalities(template: ConstraintTemplate) -> Kind | None:
+    """The kind of value of which it is any, if it is nothing else."""
+    if template.operator is not Operator.ANY:
+        return None
+    if not all(part.operator in {Operator.EQ, Operator.IN} for part in template.parts):
+        return None
+    kinds = {literal.kind for literal in template.literals}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
 Filler: TypeAlias = Callable[[list[Value]], Constraint]
 
 
@@ -353,6 +346,11 @@ def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
         return lambda values: trusted_constraint(attribute, operator, wanted(values), Kind.LIST)
     positions = [index[literal.start] for literal in template.literals]
     if template.parts:
+        kind_of_all = _kind_of_equalities(template)
+        if kind_of_all is not None:
+            return lambda values: equal_to_any(
+                attribute, kind_of_all, [values[p] for p in positions]
+            )
         fillers = [_filler(part, index) for part in template.parts]
         return lambda values: Constraint(
             attribute, operator, tuple([fill(values) for fill in fillers])
