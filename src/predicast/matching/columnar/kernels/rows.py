@@ -9,32 +9,30 @@ import numpy as np
 from predicast.matching.columnar.kernels.buffers import position, with_room, with_run
 from predicast.matching.columnar.kernels.compiling import kernel
 from predicast.matching.columnar.kernels.images import AT, bytes_of, ints_of, longs_of
-from predicast.matching.columnar.reserved import UNREACHABLE
+from predicast.matching.columnar.reserved import HOLDS, UNREACHABLE
 
 _MOST_TURNS: Final = 2**31 - 1
 
 
 @kernel
-def _ranges_hold(
-    test_axis: Any,
-    span_first: Any,
-    span_lo: Any,
-    span_hi: Any,
-    begin: int,
-    finish: int,
-    low: Any,
-    high: Any,
-    event: int,
-) -> bool:
-    """Whether all of a row's tests hold, the first failure ending it."""
-    for test in range(begin, finish):
-        axis = test_axis[test]
-        place, end = span_first[test], span_first[test + 1]
-        if end - place > 1:
-            place = position(span_hi, place, end, high[event, axis])
-            if place == end:
-                return False
-        if span_lo[place] > low[event, axis] or span_hi[place] < high[event, axis]:
+def _test_holds(tests: Any, test: int, low: Any, high: Any, event: int) -> bool:
+    """Whether what an event says of a test's axis lies in one of its spans."""
+    test_axis, span_first, span_lo, span_hi = tests
+    axis = test_axis[test]
+    place, end = span_first[test], span_first[test + 1]
+    if end - place > 1:
+        place = position(span_hi, place, end, high[event, axis])
+        if place == end:
+            return False
+    held: bool = span_lo[place] <= low[event, axis] and span_hi[place] >= high[event, axis]
+    return held
+
+
+@kernel
+def _tests_hold(tests: Any, begin: int, finish: int, low: Any, high: Any, event: int) -> bool:
+    """Whether all of some tests hold, the first failure ending it."""
+    for test in range(begin, finish):  # noqa: SIM110  # a generator is none of the compiler's
+        if not _test_holds(tests, test, low, high, event):
             return False
     return True
 
@@ -49,6 +47,25 @@ def _others_hold(
         if (marks[other] == turn) == (inverted[other] != 0):
             return False
     return True
+
+
+@kernel
+def _program_holds(
+    steps: Any, begin: int, tests: Any, first_test: int, codes: Any, event: int, marked: Any
+) -> bool:
+    """Whether a program, begun at its first step, ends well (compile/programs.py)."""
+    step_atom, step_then, step_otherwise = steps
+    low, high, _ = codes
+    marks, turn, inverted = marked
+    step = 0
+    while step >= 0:
+        atom = step_atom[begin + step]
+        if atom < 0:
+            held = (marks[~atom] == turn) != (inverted[~atom] != 0)
+        else:
+            held = _test_holds(tests, first_test + atom, low, high, event)
+        step = step_then[begin + step] if held else step_otherwise[begin + step]
+    return step == HOLDS
 
 
 @kernel
@@ -131,9 +148,19 @@ def find_rows(
         (longs_of(image, AT.from_first), ints_of(image, AT.from_lo), from_row),
         (longs_of(image, AT.up_to_first), ints_of(image, AT.up_to_hi), up_to_row),
     )
-    test_first, test_axis = longs_of(image, AT.row_test_first), ints_of(image, AT.test_axis)
-    span_first = longs_of(image, AT.test_span_first)
-    span_lo, span_hi = ints_of(image, AT.span_lo), ints_of(image, AT.span_hi)
+    test_first, tried = longs_of(image, AT.row_test_first), ints_of(image, AT.row_tried)
+    tests = (
+        ints_of(image, AT.test_axis),
+        longs_of(image, AT.test_span_first),
+        ints_of(image, AT.span_lo),
+        ints_of(image, AT.span_hi),
+    )
+    step_first = ints_of(image, AT.row_step_first)
+    steps = (
+        ints_of(image, AT.step_atom),
+        ints_of(image, AT.step_then),
+        ints_of(image, AT.step_otherwise),
+    )
     other_first, row_other = longs_of(image, AT.row_other_first), ints_of(image, AT.row_other)
     inverted, anyway = bytes_of(image, AT.other_inverted), ints_of(image, AT.anyway)
     pattern = (longs_of(image, AT.pattern_first), ints_of(image, AT.pattern_row))
@@ -152,13 +179,16 @@ def find_rows(
         before = count
         for place in range(reached):
             row = rows[place]
-            begin, finish = test_first[row], test_first[row + 1]
-            if not _ranges_hold(
-                test_axis, span_first, span_lo, span_hi, begin, finish, low, high, event
-            ):
+            begin = test_first[row]
+            if not _tests_hold(tests, begin, begin + tried[row], low, high, event):
                 continue
-            begin, finish = other_first[row], other_first[row + 1]
-            if not _others_hold(row_other, inverted, begin, finish, marks, turn):
+            other, finish = other_first[row], other_first[row + 1]
+            if not _others_hold(row_other, inverted, other, finish, marks, turn):
+                continue
+            step = step_first[row]
+            if step < step_first[row + 1] and not _program_holds(
+                steps, step, tests, begin, codes, event, (marks, turn, inverted)
+            ):
                 continue
             if not counting:
                 keys[count] = held[first_row + row]

@@ -23,13 +23,12 @@ from predicast.arrays import Array, offsets, offsets_of
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import Strings
-from predicast.matching.brute_force import Groups, MaskCache
 from predicast.matching.columnar.compile.coded_tests import Other
+from predicast.matching.columnar.event_codes import OneEvent
 from predicast.matching.columnar.patterns.element_tests import ElementTests
-from predicast.matching.columnar.patterns.pattern_index import PatternIndex
-from predicast.model import Absent, Clause, Elements, Event, Operator
+from predicast.matching.columnar.patterns.pattern_index import EventRoom, PatternIndex
+from predicast.model import Absent, Clause, Constraint, Elements, Event, Operator
 
-_PATTERNS: Final = frozenset({Operator.CONTAINS, Operator.LIKE, Operator.MATCHES})
 _NOWHERE: Final = -1  # no word
 
 
@@ -41,20 +40,12 @@ class Hits(NamedTuple):
     word_test: Array
 
 
-class _Patterns(NamedTuple):
-    """The patterns on one attribute, with their numbers among all other tests."""
-
-    patterns: PatternIndex
-    numbers: Array
-    straight: Array  # the numbers of those that are not inverted
-
-
 class _OfElements(NamedTuple):
-    """The conditions on elements of one attribute, likewise."""
+    """The conditions on elements of one attribute, with their numbers among all other tests."""
 
     tests: ElementTests
     numbers: Array
-    straight: Array
+    straight: list[int]  # the numbers of those that are not inverted
 
 
 class _Words:
@@ -84,78 +75,72 @@ class OtherTests:
 
     def __init__(self, others: Sequence[Other], absent: Absent) -> None:
         self._absent: Absent = absent
-        self._patterns: dict[str, _Patterns] = {}
         self._rest: list[tuple[int, Other]] = []
-        self._of_elements: dict[str, _OfElements] = {}
-        by_attribute: dict[str, list[int]] = {}
+        self._clauses: list[tuple[int, Clause]] = []
+        self._straight: dict[str, list[int]] = {}  # the numbers of those that are not inverted
+        patterns: list[Constraint] = []
+        numbers: list[int] = []
         lists: dict[str, list[int]] = {}
         for number, other in enumerate(others):
-            alone = other.rest is None and len(other.constraints) == 1
-            operator = other.constraints[0].operator if alone else None
-            if operator in _PATTERNS:
-                by_attribute.setdefault(other.attribute, []).append(number)
-            elif operator is Operator.HAS:
+            if other.rest is not None:
+                self._clauses.append((number, Clause(other.constraints, other.rest)))
+            elif ways := other.patterns():
+                patterns += ways
+                numbers += [number] * len(ways)
+                straight = self._straight.setdefault(other.attribute, [])
+                if not other.inverted:
+                    straight.append(number)
+            elif [each.operator for each in other.constraints] == [Operator.HAS]:
                 lists.setdefault(other.attribute, []).append(number)
             else:
                 self._rest.append((number, other))
-        for attribute, numbers in by_attribute.items():
-            self._patterns[attribute] = _Patterns(
-                PatternIndex([others[number].constraints[0] for number in numbers]),
-                np.array(numbers, np.int32),
-                np.array([n for n in numbers if not others[n].inverted], np.int32),
-            )
-        for attribute, numbers in lists.items():
-            self._of_elements[attribute] = _OfElements(
-                ElementTests(
-                    [others[number].constraints[0] for number in numbers],
-                    [others[number].inverted for number in numbers],
-                ),
-                np.array(numbers, np.int32),
-                np.array([n for n in numbers if not others[n].inverted], np.int32),
-            )
+        self._index = PatternIndex(patterns, numbers)
+        self._of_elements = {
+            attribute: _of_elements([others[each] for each in here], here)
+            for attribute, here in lists.items()
+        }
         self._all = len(others)
-        self.width = len(self._patterns) + len(self._of_elements) + bool(self._rest)
+        self._has_rest = bool(self._rest or self._clauses)
+        self.width = len(self.attributes) + len(self._of_elements) + self._has_rest
+
+    @property
+    def attributes(self) -> Sequence[str]:
+        """Those whose strings are searched."""
+        return self._index.attributes
 
     def __len__(self) -> int:
         return self._all
 
     def nbytes(self) -> int:
         """The memory of the indexes of patterns and of conditions on elements."""
-        patterns = sum(each.patterns.nbytes() for each in self._patterns.values())
-        return patterns + sum(each.tests.nbytes() for each in self._of_elements.values())
+        of_elements = (each.tests.nbytes() for each in self._of_elements.values())
+        return self._index.nbytes() + sum(of_elements)
 
     def of_batch(self, columns: EventBatch) -> Hits:
         """What holds for the events of a batch."""
         words = _Words()
         event_word = np.full((len(columns), self.width), _NOWHERE, np.int32)
-        for place, (attribute, here) in enumerate(self._patterns.items()):
-            self._code_attribute(columns, attribute, here, words, event_word[:, place])
-        for place, (attribute, of) in enumerate(self._of_elements.items(), len(self._patterns)):
+        for place, attribute in enumerate(self.attributes):
+            self._code_attribute(columns, attribute, words, event_word[:, place])
+        for place, (attribute, of) in enumerate(self._of_elements.items(), len(self.attributes)):
             self._code_lists(columns, attribute, of, words, event_word[:, place])
-        if self._rest:
-            held = [
-                np.flatnonzero(columns.test(other.attribute, other.constraints, self._absent))
-                for _, other in self._rest
-            ]
-            event = np.concatenate(held)
-            test = np.repeat([number for number, _ in self._rest], [*map(len, held)])
-            first = words.add(
-                offsets_of(np.sort(event), len(columns)), test[np.argsort(event, kind="stable")]
-            )
+        if self._has_rest:
+            event, test = self._held(columns)
+            order = np.argsort(event, kind="stable")
+            first = words.add(offsets_of(event[order], len(columns)), test[order])
             event_word[:, -1] = first + np.arange(len(columns))
         return words.hits(event_word)
 
     def _code_attribute(
-        self, columns: EventBatch, attribute: str, here: _Patterns, words: _Words, column: Array
+        self, columns: EventBatch, attribute: str, words: _Words, column: Array
     ) -> None:
         """Write which word each event has in one attribute."""
         if self._absent == "passes":
-            column[:] = words.add(*_one_word(here.straight))
+            column[:] = words.add(*_one_word(np.array(self._straight[attribute], np.int32)))
         for part in columns.parts(attribute):
             rows = slice(None) if part.rows is None else part.rows
             if isinstance(part, Strings):
-                first, found = here.patterns.hits(part.words)
-                column[rows] = words.add(first, here.numbers[found]) + part.values
+                column[rows] = words.add(*self._index.hits(attribute, part.words)) + part.values
             else:
                 column[rows] = _NOWHERE
 
@@ -164,7 +149,7 @@ class OtherTests:
     ) -> None:
         """Write which list each event has in one attribute."""
         if self._absent == "passes":
-            column[:] = words.add(*_one_word(here.straight))
+            column[:] = words.add(*_one_word(np.array(here.straight, np.int32)))
         for part in columns.parts(attribute):
             rows = slice(None) if part.rows is None else part.rows
             if isinstance(part, Lists):
@@ -173,36 +158,62 @@ class OtherTests:
             else:
                 column[rows] = _NOWHERE
 
-    def _held(self, other: Other, columns: EventBatch) -> Array:
-        """The rows in which a test holds that is no pattern."""
-        if other.rest is None:
+    def _held(self, columns: EventBatch) -> tuple[Array, Array]:
+        """Events and the tests that hold for them, of those that are no patterns."""
+        numbers, held = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
+        for number, other in self._rest:
             mask = columns.test(other.attribute, other.constraints, self._absent)
-            return np.flatnonzero(mask)
-        clause = Clause(other.constraints, other.rest)
-        return MaskCache(columns, self._absent).rows_of([Groups.of(clause)])
+            held.append(np.flatnonzero(mask))
+            numbers.append(np.full(len(held[-1]), number, np.int32))
+        events: list[Event] = []
+        for number, clause in self._clauses:
+            names = {constraint.attribute for constraint in clause.all_constraints()}
+            regions = np.flatnonzero(columns.has_intervals(names)).tolist()
+            if regions and not events:
+                events = columns.events()
+            failed = [row for row in regions if not clause.matches(events[row], self._absent)]
+            held.append(np.array(failed, np.int64))
+            numbers.append(np.full(len(failed), number, np.int32))
+        return np.concatenate(held), np.concatenate(numbers)
 
-    def of_event(self, event: Event) -> Hits:
-        """What holds for one event."""
-        found: list[Array] = []
-        for attribute, here in self._patterns.items():
-            value = event.get(attribute)
-            if isinstance(value, str):
-                found.append(here.numbers[here.patterns.hits([value])[1]])
-            elif value is None and self._absent == "passes":
-                found.append(here.straight)
+    def room(self) -> EventRoom:
+        """Room for what one event finds."""
+        return self._index.room()
+
+    def of_event(self, event: Event, codes: OneEvent, room: EventRoom) -> Hits:
+        """What holds for one event, whose strings are in the room of its codes."""
+        count = self._index.of_event(codes.spots, codes.raw, room)
+        more = [*self._rest_of(event)] if self._has_rest else []
         for attribute, of in self._of_elements.items():
             value = event.get(attribute)
             if isinstance(value, Elements):
-                found.append(of.numbers[of.tests.of_one(value)])
+                more += of.numbers[of.tests.of_one(value)].tolist()
             elif value is None and self._absent == "passes":
-                found.append(of.straight)
-        found.append(np.array([*self._rest_of(event)], np.int32))
-        return Hits(_ONE_EVENT, *_one_word(np.concatenate(found)))
+                more += of.straight
+        if self._absent == "passes":
+            for attribute, straight in self._straight.items():
+                more += straight if event.get(attribute) is None else ()
+        if not more:
+            return Hits(_ONE_EVENT, room.found, room.tests)
+        every = np.concatenate([room.tests[:count], np.array(more, np.int32)])
+        return Hits(_ONE_EVENT, *_one_word(every))
 
     def _rest_of(self, event: Event) -> Iterable[int]:
         for number, other in self._rest:
-            if Clause(other.constraints, other.rest).matches(event, self._absent):
+            if Clause(other.constraints).matches(event, self._absent):
                 yield number
+        if event.is_region:
+            for number, clause in self._clauses:
+                if not clause.matches(event, self._absent):
+                    yield number
+
+
+def _of_elements(others: Sequence[Other], numbers: Sequence[int]) -> _OfElements:
+    tests = ElementTests(
+        [other.constraints[0] for other in others], [other.inverted for other in others]
+    )
+    straight = [n for n, other in zip(numbers, others, strict=True) if not other.inverted]
+    return _OfElements(tests, np.array(numbers, np.int32), straight)
 
 
 _ONE_EVENT: Final = np.zeros((1, 1), np.int32)  # with one word, of all that holds

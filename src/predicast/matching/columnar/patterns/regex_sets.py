@@ -34,6 +34,9 @@ class RegexSets:
         runs = [numbers[i : i + _SET] for i in range(0, len(numbers), _SET)]
         self._sets = [(self._set(run), run) for run in runs]
 
+    def __len__(self) -> int:
+        return len(self._tests)
+
     def _set(self, numbers: list[int]) -> Any:
         """A set of these and then the sentinel, or none if they are too much for one."""
         options = re2.Options()
