@@ -25,9 +25,7 @@ from predicast.model.operators import ELEMENTS, JOINED, PRESENCE, RANGE, SET
 
 REST: Final = "rest"  # in the place of an operator
 VALUES: Final = ("int_value", "float_value", "string_value", "bool_value", "timestamp_value")
-OPERATORS: Final = {
-    operator.value: operator for operator in Operator if operator not in RANGE | ELEMENTS
-}
+OPERATORS: Final = {operator.value: operator for operator in Operator if operator not in RANGE}
 
 _Place: TypeAlias = tuple[str, int, str, Operator]  # of a set whose members stand in several rows
 
@@ -78,7 +76,7 @@ def read_row(row: dict[str, Any], number: int) -> Constraint | None:
         return None
     operator = _operator(row["operator"], number)
     value = _value(row, operator, number)
-    if operator in JOINED:
+    if operator in JOINED | ELEMENTS:
         return _joined(row, operator, value, number)
     try:
         return Constraint(row["attribute"], operator, (value,) if operator in SET else value)
@@ -92,7 +90,7 @@ def read_row(row: dict[str, Any], number: int) -> Constraint | None:
 
 
 def _joined(row: dict[str, Any], operator: Operator, parts: Any, number: int) -> Constraint:
-    """Any or all of what is written as JSON."""
+    """Any or all of what is written as JSON, or what elements are to match."""
     document = {"attribute": row["attribute"], "operator": operator.value}
     try:
         return constraint_from_document({**document, "value": _decoded(parts)})
@@ -128,8 +126,6 @@ def _operator(name: Any, row: int) -> Operator:
     if operator is None:
         close = suggest(str(name), OPERATORS)
         hint = f"did you mean {close!r}?" if close else f"known: {', '.join(OPERATORS)}"
-        if name in {operator.value for operator in ELEMENTS}:
-            hint = "conditions on elements of lists are given as text or as JSON"
         raise InvalidConstraintError(f"row {row}: there is no operator {name!r}; {hint}", row=row)
     return operator
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from predicast import Engine, attr
@@ -26,6 +27,7 @@ from predicast.language import (
     to_subscription,
     to_where,
 )
+from predicast.language.arrow_form import SCHEMA
 from predicast.language.where import ShapeCache
 from predicast.model import Event, Operator
 
@@ -201,14 +203,21 @@ def test_events_with_lists_as_json() -> None:
         event_from_json('{"x": [1, {"$timestamp": 5}]}')
 
 
-def test_a_table_of_constraints_has_no_place_for_it() -> None:
-    import pyarrow as pa
-
-    from predicast.language.arrow_form import SCHEMA
-
-    row = {"id": "s", "clause": 0, "attribute": "tags", "operator": "has", "string_value": "a"}
-    with pytest.raises(InvalidConstraintError, match="given as text or as JSON"):
-        Engine().subscribe_arrow(pa.Table.from_pylist([row], SCHEMA))
+def test_a_table_of_constraints_has_it_as_json() -> None:
+    wanted = '{"any": [{"all": [{"attribute": "=LOWER(element)", "operator": "=", "value": "a"}]}]}'
+    rows = [
+        {"id": "s", "clause": 0, "attribute": "tags", "operator": "has", "string_value": wanted},
+        {"id": "s", "clause": 0, "attribute": "x", "operator": "<", "int_value": 5},
+    ]
+    engine = Engine()
+    engine.subscribe_arrow(pa.Table.from_pylist(rows, SCHEMA))
+    assert engine.get("s").subscription == parse_where(
+        "exists(tags, t -> lower(t) = 'a') AND x < 5"
+    )
+    assert engine.match({"tags": ["b", "A"], "x": 1}) == ["s"]
+    rows[0]["string_value"] = "a"
+    with pytest.raises(InvalidConstraintError, match="row 0: 'has' in string_value: not JSON"):
+        engine.subscribe_arrow(pa.Table.from_pylist(rows, SCHEMA))
 
 
 def test_unknown_conditions_are_about_absence() -> None:
