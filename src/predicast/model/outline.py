@@ -30,7 +30,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from predicast.bounded_cache import remembered
-from predicast.model.clause import Clause
+from predicast.model.clause import trusted_clause
 from predicast.model.constraint import (
     Constraint,
     Operand,
@@ -156,13 +156,13 @@ class Outline:
     def subscription(self, operands: Sequence[Any]) -> Subscription:
         """The subscription with these operands, one per place."""
         clauses = [
-            Clause(tuple([_constraint(part, operands) for part in clause]))
+            trusted_clause(tuple([_constraint(part, operands) for part in clause]))
             for clause in self._parts
         ]
         for place, rest in enumerate(self._rests):
             if rest is not None:
                 filled = mapped(rest, lambda part: _constraint(part, operands))
-                clauses[place] = Clause(clauses[place].constraints, filled)
+                clauses[place] = trusted_clause(clauses[place].constraints, filled)
         return Subscription(tuple(clauses))
 
     def __eq__(self, other: object) -> bool:

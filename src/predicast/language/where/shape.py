@@ -19,15 +19,8 @@ from typing import Any, Final, Protocol, TypeAlias
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import InvalidValueError
 from predicast.language.where import literals
-from predicast.model import (
-    Clause,
-    Constraint,
-    Kind,
-    LikePattern,
-    Operator,
-    Subscription,
-    Value,
-)
+from predicast.model import Constraint, Kind, LikePattern, Operator, Subscription, Value
+from predicast.model.clause import trusted_clause
 from predicast.model.constraint import (
     canonical_like,
     canonical_value,
@@ -254,7 +247,7 @@ class Shape:
 
     def _filled(self, values: list[Value]) -> Subscription:
         clauses = [
-            Clause(
+            trusted_clause(
                 tuple([fill(values) for fill in tests]),
                 None if rest is None else mapped(rest, lambda fill: fill(values)),
             )
@@ -313,7 +306,7 @@ def _subscription_filler(
         return lambda values: subscription_from(clauses, lambda leaf: fillers[id(leaf)](values))
     makers = [[fillers[id(leaf)] for leaf in clause.tests] for clause in clauses]
     return lambda values: Subscription(
-        tuple([Clause(tuple([fill(values) for fill in each])) for each in makers])
+        tuple([trusted_clause(tuple([fill(values) for fill in each])) for each in makers])
     )
 
 
