@@ -23,8 +23,7 @@ from bench.real.corpus import read_corpus, with_text
 from bench.real.results import LoadingResult
 from bench.real.sigma.text import expression_text
 from predicast import Engine
-from predicast.errors import TooManyClausesError
-from predicast.language import Readable, to_subscription
+from predicast.language import Readable
 from predicast.model import And, Constraint, Expression, Leaf, Not, Or
 
 GIVEN_AS: Final = ("objects", "text")
@@ -48,29 +47,17 @@ def probe(count: int, given_as: str, seed: int) -> LoadingResult:
     before = resident_bytes()
     rules = corpus.rules[:count]
     read_s, expressions = timed(lambda: [rule.expression() for rule in rules])
-    accepted = [each for each in expressions if _is_accepted(each)]
-    refused = len(expressions) - len(accepted)
-    more = count - len(expressions)
-    given = list(_given(accepted, len(accepted) + more, given_as, random.Random(seed)))
+    given = list(_given(expressions, count, given_as, random.Random(seed)))
     load_s, _ = timed(partial(_load, engine, given, event))
-    del expressions, accepted, given
+    del expressions, given
     return LoadingResult(
         given_as=given_as,
         subscriptions=len(engine),
-        refused=refused,
         read_s=read_s,
         load_s=load_s,
         growth_bytes=resident_bytes() - before,
         peak_bytes=peak_bytes(),
     )
-
-
-def _is_accepted(expression: Expression) -> bool:
-    try:
-        to_subscription(expression)
-    except TooManyClausesError:
-        return False
-    return True
 
 
 def _given(

@@ -32,8 +32,7 @@ def report_tables(report: RealReport) -> list[Table]:
 
 def sigma_table(result: SigmaResult) -> Table:
     """Events a second."""
-    refused = f" ({result.refused:,} refused)" if result.refused else ""
-    title = f"{result.rules:,} Sigma rules{refused}, {result.events:,} events"
+    title = f"{result.rules:,} Sigma rules, {result.events:,} events"
     table = Table(title=title, caption="; ".join(_sigma_notes(result)))
     for heading in ("engine", "events at a time", "events a second"):
         table.add_column(heading, justify="left" if heading == "engine" else "right")
@@ -94,7 +93,6 @@ def loading_table(results: list[LoadingResult]) -> Table:
     for heading in (
         "given as",
         "subscriptions",
-        "refused",
         "read, s",
         "loaded, s",
         "MiB",
@@ -102,12 +100,11 @@ def loading_table(results: list[LoadingResult]) -> Table:
     ):
         table.add_column(heading, justify="left" if heading == "given as" else "right")
     for each in results:
-        goal = GOAL_MANY_S if each.subscriptions + each.refused >= MANY else GOAL_CORPUS_S
+        goal = GOAL_MANY_S if each.subscriptions >= MANY else GOAL_CORPUS_S
         loaded = f"{each.load_s:.1f}"
         table.add_row(
             each.given_as,
             f"{each.subscriptions:,}",
-            f"{each.refused:,}",
             f"{each.read_s:.1f}",
             loaded if each.load_s <= goal else f"[yellow]{loaded} > {goal:g}[/]",
             f"{each.growth_bytes / MIB:,.0f}",

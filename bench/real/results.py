@@ -20,7 +20,6 @@ class SigmaResult(msgspec.Struct, frozen=True):
     """The corpus's rules against events like its own."""
 
     rules: int
-    refused: int  # by the engine, and so left out for all
     events: int
     fields: float  # of an event, on average
     matches: int
@@ -50,7 +49,6 @@ class LoadingResult(msgspec.Struct, frozen=True):
 
     given_as: str
     subscriptions: int
-    refused: int
     read_s: float  # until they are expressions, or texts
     load_s: float
     growth_bytes: int

@@ -9,9 +9,8 @@ import pytest
 
 from bench.real.corpus import Corpus, MissingCorpusError, read_corpus, with_text
 from bench.real.events import event_table
+from bench.real.sigma.text import expression_text
 from predicast import Engine
-from predicast.errors import TooManyClausesError
-from predicast.model import Subscription, subscription_of
 from tests.sigma_twin import compiled_rule
 
 Pairs = set[tuple[int, str]]
@@ -26,21 +25,9 @@ def corpus() -> Corpus:
 
 
 @pytest.fixture(scope="module")
-def subscriptions(corpus: Corpus) -> dict[str, Subscription]:
-    accepted = {}
-    for rule in corpus.rules:
-        try:
-            accepted[rule.id] = subscription_of(rule.expression())
-        except TooManyClausesError:
-            continue
-    assert len(accepted) >= 2_385
-    return accepted
-
-
-@pytest.fixture(scope="module")
-def engine(subscriptions: dict[str, Subscription]) -> Engine:
+def engine(corpus: Corpus) -> Engine:
     engine = Engine()
-    engine.subscribe_many(subscriptions)
+    engine.subscribe_many((rule.id, rule.expression()) for rule in corpus.rules)
     return engine
 
 
@@ -50,8 +37,8 @@ def events(corpus: Corpus) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def true_pairs(corpus: Corpus, subscriptions: dict[str, Subscription]) -> Pairs:
-    rules = {r.id: compiled_rule(r.detection) for r in corpus.rules if r.id in subscriptions}
+def true_pairs(corpus: Corpus) -> Pairs:
+    rules = {rule.id: compiled_rule(rule.detection) for rule in corpus.rules}
     return {
         (number, id)
         for number, firing in enumerate(corpus.firings)
@@ -73,11 +60,20 @@ def test_in_a_table_exactly_the_rules_fire_that_should(
     assert _pairs(table) == true_pairs
 
 
-def test_every_event_fires_the_rule_that_it_names(
-    corpus: Corpus, subscriptions: dict[str, Subscription], true_pairs: Pairs
+def test_every_event_fires_the_rule_that_it_names(corpus: Corpus, true_pairs: Pairs) -> None:
+    assert len(corpus.firings) >= 143
+    assert {(n, firing.rule) for n, firing in enumerate(corpus.firings)} <= true_pairs
+
+
+def test_every_rule_can_be_written_as_text(
+    corpus: Corpus, events: list[dict[str, Any]], true_pairs: Pairs
 ) -> None:
-    named = {(n, firing.rule) for n, firing in enumerate(corpus.firings)}
-    assert {pair for pair in named if pair[1] in subscriptions} <= true_pairs
+    rules = corpus.rules[::10]
+    engine = Engine(matcher="brute-force")
+    engine.subscribe_many((rule.id, expression_text(rule.expression())) for rule in rules)
+    ids = {rule.id for rule in rules}
+    found = engine.match_arrow(event_table(events))
+    assert _pairs(found) == {pair for pair in true_pairs if pair[1] in ids}
 
 
 def _pairs(table: pa.Table) -> Pairs:

@@ -23,4 +23,5 @@ def expression_text(expression: Expression) -> str:
 
 def _grouped(expression: Expression) -> str:
     text = expression_text(expression)
-    return text if isinstance(expression, Leaf | Not) else f"({text})"
+    is_one_test = isinstance(expression, Leaf) and not expression.constraint.parts
+    return text if is_one_test or isinstance(expression, Not) else f"({text})"
