@@ -35,6 +35,7 @@ from predicast.model.constraint import (
     Constraint,
     Operand,
     joined_constraint,
+    on_attribute,
     trusted_constraint,
 )
 from predicast.model.expression import Node, leaves_of, mapped
@@ -267,7 +268,10 @@ def _constraint(part: _Part, operands: Sequence[Any]) -> Constraint:
     if places == 1:
         operand = operands[place]
         if operator in JOINED:
-            return joined_constraint(attribute, operator, operand)  # type: ignore[arg-type]
+            parts: Any = operand
+            if parts[0].attribute != attribute:  # read from a file, which keeps names apart
+                parts = tuple([on_attribute(attribute, part) for part in parts])
+            return joined_constraint(attribute, operator, parts)
         if kind is None:  # a set: its members are of one kind
             kind = kind_of(operand[0])  # type: ignore[index, arg-type]
     elif places == 2:
