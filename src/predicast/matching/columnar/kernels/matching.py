@@ -44,6 +44,7 @@ def _matched(
         array(types.int32, 2),
         array(types.int32, 2),
         array(types.boolean, 2),
+        array(types.int32),
         array(types.int32, 2),
         array(types.int64),
         array(types.int32),
@@ -58,6 +59,7 @@ def match_events(  # noqa: PLR0913, PLR0917  # as below
     low: Any,
     high: Any,
     wide: Any,
+    column: Any,
     event_word: Any,
     word_first: Any,
     word_test: Any,
@@ -70,7 +72,8 @@ def match_events(  # noqa: PLR0913, PLR0917  # as below
     ``counting`` leaves the keys out; ``enough`` ends an event's run when it has that many.
     ``marks`` has a place for each other test, and one more.
     """
-    image, codes, hits = (data, directory), (low, high, wide), (event_word, word_first, word_test)
+    image, codes = (data, directory), (low, high, wide, column)
+    hits = (event_word, word_first, word_test)
     room = np.empty(_ROOM, np.int32)
     keys, runs, count, number = _matched(image, codes, hits, marks, room, counting, enough)
     return keys[: 0 if counting else count], runs[:number]
@@ -83,6 +86,7 @@ def match_events(  # noqa: PLR0913, PLR0917  # as below
         array(types.int32, 2),
         array(types.int32, 2),
         array(types.boolean, 2),
+        array(types.int32),
         array(types.int32, 2),
         array(types.int64),
         array(types.int32),
@@ -100,6 +104,7 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
     low: Any,
     high: Any,
     wide: Any,
+    column: Any,
     event_word: Any,
     word_first: Any,
     word_test: Any,
@@ -113,7 +118,8 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
 
     If there is no room for them, nothing is written: the answer is the room it takes, below 0.
     """
-    image, codes, hits = (data, directory), (low, high, wide), (event_word, word_first, word_test)
+    image, codes = (data, directory), (low, high, wide, column)
+    hits = (event_word, word_first, word_test)
     keys, _, count, _ = _matched(image, codes, hits, marks, found, False, _EVERY)
     if len(keys) > len(found):
         return -len(keys)
@@ -197,17 +203,24 @@ def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, larges
     (
         array(types.int32, written=True),
         array(types.int32),
-        array(types.int64, 2),
+        array(types.int64, written=True),
+        array(types.int64, written=True),
         array(types.int32, written=True),
         array(types.int64, written=True),
         array(types.int64, written=True),
     ),
     nogil=False,
 )
-def mark_deleted(keys: Any, by_key: Any, wanted: Any, deleted: Any, since: Any, count: Any) -> None:
-    """Delete all clauses of some keys, each from an epoch on; ``count`` is how many are listed."""
+def mark_deleted(
+    keys: Any, by_key: Any, wanted: Any, epochs: Any, deleted: Any, since: Any, count: Any
+) -> int:
+    """Delete all clauses of some keys, each from an epoch on; ``count`` is how many are listed.
+
+    Keys that have none are moved to the front with their epochs: so many are left.
+    """
+    left = 0
     for row in range(len(wanted)):
-        key = wanted[row, 0]
+        key, before = wanted[row], count[0]
         low, high = 0, len(by_key)
         while low < high:
             middle = (low + high) // 2
@@ -223,10 +236,14 @@ def mark_deleted(keys: Any, by_key: Any, wanted: Any, deleted: Any, since: Any, 
             if held >= 0:
                 number = count[0]
                 deleted[number] = key
-                since[number] = wanted[row, 1]
+                since[number] = epochs[row]
                 count[0] = number + 1
                 keys[by_key[low]] = ~number
             low += 1
+        if count[0] == before:
+            wanted[left], epochs[left] = key, epochs[row]
+            left += 1
+    return left
 
 
 @entry((array(types.int32, written=True), array(types.int32), array(types.int64), types.int64))
