@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from predicast.derived import Input, compiled, inputs_of
 from predicast.language.derived_names import expression_of, is_derived
-from predicast.model import Event, Interval, Subscription, Value
+from predicast.model import Event, Held, Interval, Subscription, Value
 from predicast.model.event import with_values
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Derivation:
             return with_values(event, {name: self._of_region(name, event) for name in self._trees})
         return with_values(event, {name: value(get) for name, value in self._compiled.items()})
 
-    def _of_region(self, name: str, event: Event) -> Value | Interval | None:
+    def _of_region(self, name: str, event: Event) -> Held | None:
         tree = self._trees[name]
         if isinstance(tree, Input):
             return event.get(tree.name)

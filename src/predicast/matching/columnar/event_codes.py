@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import (
     Booleans,
     Intervals,
@@ -19,11 +20,19 @@ from predicast.matching.batches.typed_values import (
     ranges_over_integers,
 )
 from predicast.matching.columnar import loops
-from predicast.matching.columnar.compile.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
+from predicast.matching.columnar.compile.axes import (
+    FAILS,
+    IS_SET,
+    PASSES,
+    SCALES,
+    TEXTUAL,
+    Axis,
+    Scale,
+)
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
 from predicast.matching.columnar.reserved import FLOAT, INTEGER
 from predicast.matching.columnar.text_axes import TextAxis, TextPool, pool_of
-from predicast.model import Absent, Event, Interval, Kind, Value
+from predicast.model import Absent, Elements, Event, Held, Interval, Kind
 from predicast.model.values import kind_of, microseconds
 
 _TEXT_ROOM: Final = 1 << 12  # bytes of an event's strings that there is room for at first
@@ -87,7 +96,7 @@ class _AttributeAxes(NamedTuple):
     numbers: list[int]
     texts: list[tuple[int, TextAxis]]
     presence: list[int]
-    others: list[int]  # neither numbers nor texts nor flags
+    others: list[int]  # what numbers and texts say nothing of
 
     def add(self, number: int, axis: Axis, *, whole: bool) -> None:
         """One more axis."""
@@ -101,7 +110,7 @@ class _AttributeAxes(NamedTuple):
             self.texts.append((number, text))
         elif axis.name.scale is Scale.PRESENCE:
             self.presence.append(number)
-        elif not axis.name.is_flag():
+        elif axis.name.scale is not Scale.DISCRETE:
             self.others.append(number)
 
 
@@ -253,19 +262,23 @@ def _fail(mine: _AttributeAxes, codes: OneEvent, *, numbers: bool) -> None:
 
 def _lacking(axis: Axis, absent: Absent) -> tuple[int, int, bool]:
     """What an event says of an axis whose attribute it lacks, and whether that is wide."""
-    if axis.name.is_flag():
+    if axis.name.is_flag() and axis.name.scale is not Scale.LIST:
         return 0, 0, False
     return (*PASSES, True) if absent == "passes" else (*FAILS, False)
 
 
-def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
+def value_code(axis: Axis, value: Held) -> tuple[int, int]:
     """What one value says of an axis."""
     scale = axis.name.scale
     if scale is Scale.PRESENCE:
         return 1, 1
+    if scale is Scale.LIST:
+        return IS_SET if isinstance(value, Elements) else FAILS
     if scale is Scale.DISCRETE:
         discrete = isinstance(value, Interval) and ranges_over_integers(value)
         return int(discrete), int(discrete)
+    if isinstance(value, Elements):
+        return FAILS
     if isinstance(value, Interval):
         return interval_code(axis, value)
     if isinstance(value, str):
@@ -286,6 +299,10 @@ def _code_part(axis: Axis, part: TypedValues, codes: EventCodes) -> None:
     """What the values of a part say of an axis, in the rows where they stand."""
     rows = slice(None) if part.rows is None else part.rows
     scale = axis.name.scale
+    if scale is Scale.LIST:
+        codes.low[rows], codes.high[rows] = IS_SET if isinstance(part, Lists) else FAILS
+        codes.is_wide[rows] = False
+        return
     if axis.name.is_flag():
         if scale is Scale.PRESENCE:
             codes.low[rows] = codes.high[rows] = 1
