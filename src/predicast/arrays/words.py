@@ -86,6 +86,10 @@ class Words(Sequence[str]):
         whole, start = self.text().tobytes(), int(self.first[0])
         return [whole[a:b] for a, b in pairwise((self.first - start).tolist())]
 
+    def bytes_at(self, index: int) -> bytes:
+        """The bytes of one."""
+        return self.raw[self.first[index] : self.first[index + 1]].tobytes()
+
     @cached_property
     def ranked(self) -> tuple[list[str], npt.NDArray[np.int32]]:
         """The distinct words, sorted, and where each word is among them; made when asked for."""

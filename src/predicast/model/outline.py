@@ -93,6 +93,11 @@ KINDS: Final = {
 }
 _WHOLE: Final = SET | LIKE | REGEX | JOINED | ELEMENTS  # operators whose operand is kept as it is
 _OBJECT: Final = (OperandType.OBJECT,)
+_SINGLE: Final = frozenset(Operator) - PRESENCE - RANGE - _WHOLE  # those whose operand is a value
+_SINGLE_TYPES: Final[dict[type, tuple[OperandType]]] = {
+    type_: (each,) for type_, each in OPERAND_TYPES.items()
+}
+_new: Final = tuple.__new__
 
 _MAX_BYTES: Final = 32 << 20  # of outlines that are remembered: some 50,000 of the usual ones
 # What Python takes for an outline, a clause of it, and a slot with its part, types and name.
@@ -236,17 +241,18 @@ def joined_operand(operator: Operator, constraint: Constraint) -> tuple[Constrai
 def _slot(constraint: Constraint, operands: list[Any]) -> Slot:
     """The constraint's slot; its operands are appended to those of the slots before."""
     attribute, operator, operand = constraint.attribute, constraint.operator, constraint.operand
+    if operator in _SINGLE:
+        operands.append(operand)
+        # As Slot(...) does, without a call of Python's own.
+        return _new(Slot, (attribute, operator, _SINGLE_TYPES[type(operand)]))
     if operator in PRESENCE:
         return Slot(attribute, operator, ())
     if operator in _WHOLE:
         operands.append(operand)
         return Slot(attribute, operator, _OBJECT)
-    if operator in RANGE:
-        lo, hi = cast(tuple[Value, Value], operand)
-        operands += (lo, hi)
-        return Slot(attribute, operator, (OPERAND_TYPES[type(lo)], OPERAND_TYPES[type(hi)]))
-    operands.append(operand)
-    return Slot(attribute, operator, (OPERAND_TYPES[type(operand)],))
+    lo, hi = cast(tuple[Value, Value], operand)
+    operands += (lo, hi)
+    return Slot(attribute, operator, (OPERAND_TYPES[type(lo)], OPERAND_TYPES[type(hi)]))
 
 
 def _parts(slots: Iterable[Slot]) -> Iterator[_Part]:

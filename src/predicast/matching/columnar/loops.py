@@ -31,7 +31,7 @@ class Loops(NamedTuple):
     match_events: Callable[..., tuple[Array, Array]]
     match_event: Callable[..., int]
     gather: Callable[..., tuple[Array, Array]]
-    mark_deleted: Callable[..., None]
+    mark_deleted: Callable[..., int]
     keep_live: Callable[..., None]
     match_bounds: Callable[..., tuple[Array, Array]]
     code_by_search: Callable[..., None]

@@ -11,11 +11,6 @@ LANES: Final = 64  # clauses that are compared at a time, one bit each
 # What an event says of an axis on which nothing it says can hold; and of every one that it reaches.
 UNREACHABLE: Final = 2**31 - 1
 
-# What an event says in a column, as those subscriptions see it that are not compiled yet.
-LACKING: Final = 0
-VALUE: Final = 1  # of the column's kind
-OTHER: Final = 2  # a value of another kind
-
 # What one event says of an axis of numbers, if anything.
 INTEGER: Final = 1
 FLOAT: Final = 2

@@ -114,16 +114,18 @@ class Segment:
 
     # Deleting.
 
-    def delete(self, keys: Array) -> Array:
-        """Have clauses gone: rows of (key, from which epoch on); the keys that there were."""
-        before, a = self.deleted, self.arrays
-        loops.now.mark_deleted(a.keys, a.by_key, keys, self._deleted, self._since, self._count)
-        return self._deleted[before : self.deleted]
+    def delete(self, keys: Array, epochs: Array) -> int:
+        """Have the clauses of some keys gone, each from an epoch on.
 
-    def deletions(self, first: int) -> Array:
-        """What was deleted since so many were: rows of (key, from which epoch on)."""
+        Keys that have none here are moved to the front, with their epochs: so many are left.
+        """
+        a, listed = self.arrays, (self._deleted, self._since, self._count)
+        return loops.now.mark_deleted(a.keys, a.by_key, keys, epochs, *listed)
+
+    def deletions(self, first: int) -> tuple[Array, Array]:
+        """What was deleted since so many were: keys, and from which epochs on they are gone."""
         here = slice(first, self.deleted)
-        return np.column_stack([self._deleted[here].astype(np.int64), self._since[here]])
+        return self._deleted[here].astype(np.int64), self._since[here].copy()
 
     def keys_at(self, epoch: int) -> Array:
         """The keys of all slots and rows as they were; those of deleted clauses as complements."""

@@ -114,7 +114,7 @@ OTHER = Constraint("b", Operator.CONTAINS, "a")  # which says nothing of the wor
 def one_by_one(index: PatternIndex, word: str, room: EventRoom) -> list[int]:
     """What is found in the word of an event that has no other string."""
     raw = np.frombuffer(b"?" + word.encode(), np.uint8)
-    spots = np.array([1, len(raw), -1, -1, len(raw)])
+    spots = np.array([1, len(raw), *[-1] * (2 * len(index.attributes) - 2), len(raw)])
     count = index.of_event(spots, raw, room)
     assert room.found.tolist() == [0, count]
     return list(room.tests[:count].tolist())
@@ -158,6 +158,24 @@ def test_no_patterns_and_no_words() -> None:
     assert_agrees([], ["a", ""])
     assert_agrees(contains("a", ""), [])
     assert_agrees([], [])
+
+
+def test_a_test_may_be_met_in_several_ways() -> None:
+    ways = [*contains("ab", "b"), *matches("a+c", "[0-9]$"), *likes("x_z"), *matches("a+c")]
+    other = [*matches("a+c"), *likes("x_z", "q%")]
+    index = PatternIndex([*ways, *other], [7] * len(ways) + [3] * len(other))
+    words = ["ab", "aac", "c5", "xyz", "q", "d", "aacb9"]
+    assert found(index, words) == [{7}, {3, 7}, {7}, {3, 7}, {3}, set(), {3, 7}]
+    room = index.room()
+    for word, right in zip(words, found(index, words), strict=True):
+        assert {*one_by_one(index, word, room)} == right
+
+
+def test_many_regular_expressions_of_one_word_are_tried_together() -> None:
+    regexes = [f"x[0-9]*y{{{n}}}z" for n in range(1, 30)]
+    words = ["x1yyz", "xyyyyz x4yz", "x" * 50 + "yyyz", "z", "xyz" * 3]
+    index = assert_agrees(matches(*regexes), words)
+    assert [made is None for made, _ in index._regexes[0]._sets] == [False]
 
 
 def test_equal_patterns_all_hold() -> None:
@@ -312,7 +330,7 @@ def test_generated_regular_expressions(regexes: list[str], words: list[str]) -> 
 class Exhausted:
     """A set of RE2 that is out of memory: it finds nothing, not even the sentinel."""
 
-    def Match(self, text: str) -> None:  # noqa: N802
+    def Match(self, text: bytes) -> None:  # noqa: N802
         return None
 
 

@@ -50,7 +50,18 @@ def _in_case(words: Words, first_letter: int, change: Callable[[str], str]) -> W
     if not len(beyond):
         return Words(first, changed)
     odd = np.unique(np.searchsorted(first, beyond, "right") - 1)
-    return _replaced(first, changed, odd, [change(words[int(each)]).encode() for each in odd])
+    return _replaced(first, changed, odd, _changed(list(words.take(odd)), change))
+
+
+def _changed(words: list[str], change: Callable[[str], str]) -> list[bytes]:
+    """Words in another case, all in one go if nothing in them is what they are joined by.
+
+    That is no letter, and nothing that letters are seen through: to a sigma it is a word's end.
+    """
+    joined = "\0".join(words)
+    if joined.count("\0") == len(words) - 1:
+        return [each.encode() for each in change(joined).split("\0")]
+    return [change(word).encode() for word in words]
 
 
 def _replaced(first: Array, text: Array, which: Array, instead: list[bytes]) -> Words:

@@ -197,17 +197,24 @@ def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, larges
     (
         array(types.int32, written=True),
         array(types.int32),
-        array(types.int64, 2),
+        array(types.int64, written=True),
+        array(types.int64, written=True),
         array(types.int32, written=True),
         array(types.int64, written=True),
         array(types.int64, written=True),
     ),
     nogil=False,
 )
-def mark_deleted(keys: Any, by_key: Any, wanted: Any, deleted: Any, since: Any, count: Any) -> None:
-    """Delete all clauses of some keys, each from an epoch on; ``count`` is how many are listed."""
+def mark_deleted(
+    keys: Any, by_key: Any, wanted: Any, epochs: Any, deleted: Any, since: Any, count: Any
+) -> int:
+    """Delete all clauses of some keys, each from an epoch on; ``count`` is how many are listed.
+
+    Keys that have none are moved to the front with their epochs: so many are left.
+    """
+    left = 0
     for row in range(len(wanted)):
-        key = wanted[row, 0]
+        key, before = wanted[row], count[0]
         low, high = 0, len(by_key)
         while low < high:
             middle = (low + high) // 2
@@ -223,10 +230,14 @@ def mark_deleted(keys: Any, by_key: Any, wanted: Any, deleted: Any, since: Any, 
             if held >= 0:
                 number = count[0]
                 deleted[number] = key
-                since[number] = wanted[row, 1]
+                since[number] = epochs[row]
                 count[0] = number + 1
                 keys[by_key[low]] = ~number
             low += 1
+        if count[0] == before:
+            wanted[left], epochs[left] = key, epochs[row]
+            left += 1
+    return left
 
 
 @entry((array(types.int32, written=True), array(types.int32), array(types.int64), types.int64))

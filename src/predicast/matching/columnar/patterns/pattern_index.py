@@ -29,7 +29,7 @@ that a hostile needle costs no more than that per place.
 
 *Regular expressions.* Where the expression plainly requires a literal, or one of a few
 (``required_literals.py``), these are looked up in the same way and the candidates searched one by
-one.
+one, or those of a word together where it has many.
 
 *Neither.* ``[0-9]+`` or ``___`` require no literal. Regular expressions of the kind are tried
 together (``regex_sets.py``), the rest one by one.
@@ -46,7 +46,8 @@ per place and length; ``re2.Filter``, which loses matches where expressions shar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -71,6 +72,7 @@ from predicast.matching.columnar.patterns.regex_sets import RegexSets
 from predicast.matching.columnar.reserved import ASK, SURE, WHOLE
 from predicast.model.constraint import Constraint
 from predicast.model.operators import Operator
+from predicast.model.patterns import regex_test
 
 Pairs = tuple[Array, Array]  # words and tests
 
@@ -125,8 +127,8 @@ class PatternIndex:
             numbers = range(len(patterns))
         self.attributes = list(dict.fromkeys(each.attribute for each in patterns))
         self._place = {attribute: place for place, attribute in enumerate(self.attributes)}
-        self._asked: list[Callable[[str], bool]] = []
-        self._asked_test: list[int] = []
+        self._asked: list[Callable[[bytes], bool]] = []
+        self._asked_tests: list[list[int]] = []  # that hold if it does
         self._unindexed = [_Unindexed() for _ in self.attributes]
         self._image = self._compiled(patterns, numbers)
         self._literals = len(self._image.arrays().literals) // EACH
@@ -137,7 +139,9 @@ class PatternIndex:
         plans: list[Need] = []
         needs = [need_of(each) for each in patterns]
         rank = preference(needs)
-        regexes: dict[int, dict[int, Constraint]] = {}
+        searched: list[dict[int, str]] = [{} for _ in self.attributes]
+        always_searched: list[dict[int, str]] = [{} for _ in self.attributes]
+        known: dict[tuple[int, Any], int] = {}
         for pattern, number, need in zip(patterns, numbers, needs, strict=True):
             place = self._place[pattern.attribute]
             if need.exact and not need.pieces:
@@ -146,27 +150,32 @@ class PatternIndex:
             plan = _plan_of(need, len(plans))
             if plan >= 0:
                 plans.append(need)
-            which = number if plan != ASK else len(self._asked)
+            which = number
             if plan == ASK:
-                self._asked.append(pattern.holds)
-                self._asked_test.append(number)
+                which = known.setdefault((place, pattern.operand), len(self._asked))
+                if which < len(self._asked):  # the same pattern is in several tests
+                    self._asked_tests[which].append(number)
+                    continue
+                self._asked.append(_question(pattern))
+                self._asked_tests.append([number])
+            if pattern.operator is Operator.MATCHES:
+                (searched if need.choices else always_searched)[place][which] = str(pattern.operand)
             if need.choices:
                 several = len(need.choices) > 1
                 choice = min(need.choices, key=rank) if several else need.choices[0]
                 uses += [_use(place, literal, which, plan) for literal in choice]
-            elif pattern.operator is Operator.MATCHES:
-                regexes.setdefault(place, {})[which] = pattern
-            else:
+            elif pattern.operator is not Operator.MATCHES:
                 self._unindexed[place].asked.append(which)
-        for place, tests in regexes.items():
-            self._unindexed[place].sets = RegexSets(tests)
+        self._regexes = [RegexSets(regexes) for regexes in searched]
+        for here, regexes in zip(self._unindexed, always_searched, strict=True):
+            here.sets = RegexSets(regexes)
         return _index(uses, plans, len(self.attributes))
 
     def hits(self, attribute: str, words: Words) -> tuple[Array, Array]:
         """For each word of an attribute the tests that hold: offsets, and numbers, some twice."""
         place = self._place[attribute]
         first, tests, asked = loops.now.find_tests(*self._image, place, words.first, words.raw)
-        more = [self._confirmed(asked >> 32, asked & _TEST, words)] if len(asked) else []
+        more = [self._confirmed(place, asked >> 32, asked & _TEST, words)] if len(asked) else []
         more += self._unindexed_hits(place, words)
         if not more:
             return first, tests
@@ -185,23 +194,39 @@ class PatternIndex:
         for number in here.always:
             yield everywhere, np.full(len(words), number)
         for which in here.asked:
-            yield self._confirmed(everywhere, np.full(len(words), which), words)
+            yield self._confirmed(place, everywhere, np.full(len(words), which), words)
         if len(here.sets):
-            for word, held in here.sets.hits(list(words)):
-                yield word, np.array(self._asked_test, np.int32)[held]
+            held = [here.sets.held(word) for word in words.encoded()]
+            yield self._tests_of(everywhere, held)
 
-    def _confirmed(self, candidates: Array, asked: Array, words: Words) -> Pairs:
-        """Those of the candidates that hold when asked, one after the other, each once."""
-        count = max(len(words), 1)
-        asked, candidates = np.divmod(np.unique(asked * count + candidates), count)
-        different, place = np.unique(candidates, return_inverse=True)
-        texts = [words[word] for word in different.tolist()]
+    def _confirmed(self, place: int, candidates: Array, asked: Array, words: Words) -> Pairs:
+        """Those of the candidates that hold when asked, word by word, each once."""
+        order = np.lexsort((asked, candidates))
+        word, which = candidates[order], asked[order].tolist()
+        different, first = np.unique(word, return_index=True)
+        bounds = [*first.tolist(), len(which)]
         held = [
-            self._asked[which](texts[word])
-            for which, word in zip(asked.tolist(), place.tolist(), strict=True)
+            self._held(place, set(which[begin:end]), words.bytes_at(each))
+            for each, (begin, end) in zip(different.tolist(), pairwise(bounds), strict=True)
         ]
-        mask = np.array(held, np.bool_)
-        return candidates[mask], np.array(self._asked_test, np.int32)[asked[mask]]
+        return self._tests_of(different, held)
+
+    def _held(self, place: int, asked: set[int], word: bytes) -> list[int]:
+        """What of all that is asked of a word holds; many regular expressions are tried at once."""
+        found: list[int] = []
+        regexes = self._regexes[place]
+        if len(asked) > 1 and len(asked) > regexes.calls():
+            among = regexes.among(asked)
+            if len(among) > regexes.calls():
+                found = [which for which in regexes.held(word) if which in among]
+                asked -= among
+        return found + [which for which in asked if self._asked[which](word)]
+
+    def _tests_of(self, words: Array, held: Sequence[Sequence[int]]) -> Pairs:
+        """The tests that hold for words, given what was asked of each and holds."""
+        tests = [[t for which in each for t in self._asked_tests[which]] for each in held]
+        flat = [test for each in tests for test in each]
+        return np.repeat(words, [*map(len, tests)]), np.array(flat, np.int32)
 
     # One event at a time.
 
@@ -231,16 +256,16 @@ class PatternIndex:
 
     def _asked_of_event(self, spots: Array, raw: Array, asked: list[int]) -> list[int]:
         found: list[int] = []
-        texts: dict[int, str] = {}
-        for key in dict.fromkeys(asked):
-            place, which = key >> 32, key & _TEST
-            if place not in texts:
-                texts[place] = _text_at(spots, raw, place)
-            if self._asked[which](texts[place]):
-                found.append(self._asked_test[which])
+        of_place: dict[int, set[int]] = {}
+        for key in asked:
+            of_place.setdefault(key >> 32, set()).add(key & _TEST)
+        for place, some in of_place.items():
+            word = raw[spots[2 * place] : spots[2 * place + 1]].tobytes()
+            for which in self._held(place, some, word):
+                found += self._asked_tests[which]
         for place in self._places_unindexed:
             if spots[2 * place] >= 0:
-                words = Words.of([_text_at(spots, raw, place)])
+                words = Words(spots[2 * place : 2 * place + 2], raw)
                 for _, tests in self._unindexed_hits(place, words):
                     found += tests.tolist()
         return found
@@ -249,11 +274,15 @@ class PatternIndex:
         """Memory, with a rough price for what RE2 and Python hold."""
         asked = len(self._asked) + sum(len(here.always) for here in self._unindexed)
         sets = sum(here.sets.nbytes() for here in self._unindexed)
+        sets += sum(regexes.nbytes() for regexes in self._regexes)
         return int(self._image.data.nbytes + self._image.directory.nbytes + 200 * asked + sets)
 
 
-def _text_at(spots: Array, raw: Array, place: int) -> str:
-    return raw[spots[2 * place] : spots[2 * place + 1]].tobytes().decode()
+def _question(pattern: Constraint) -> Callable[[bytes], bool]:
+    """What says of the bytes of a string whether a pattern holds; RE2 reads bytes itself."""
+    if pattern.operator is Operator.MATCHES:
+        return regex_test(str(pattern.operand))
+    return lambda raw: pattern.holds(raw.decode())
 
 
 def _use(attribute: int, literal: Literal, test: int, plan: int) -> Use:
