@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import (
     Booleans,
     Intervals,
@@ -19,11 +20,20 @@ from predicast.matching.batches.typed_values import (
     ranges_over_integers,
 )
 from predicast.matching.columnar import loops
-from predicast.matching.columnar.compile.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
+from predicast.matching.columnar.compile.axes import (
+    FAILS,
+    IS_SET,
+    PASSES,
+    SCALES,
+    TEXTUAL,
+    Axis,
+    AxisName,
+    Scale,
+)
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
 from predicast.matching.columnar.reserved import FLOAT, INTEGER, NOT_THERE
 from predicast.matching.columnar.text_axes import TextAxis, TextPool, pool_of
-from predicast.model import Absent, Event, Interval, Kind, Value
+from predicast.model import Absent, Elements, Event, Held, Interval, Kind
 from predicast.model.values import kind_of, microseconds
 
 _TEXT_ROOM: Final = 1 << 12  # bytes of an event's strings that there is room for at first
@@ -105,7 +115,7 @@ class _AttributeAxes(NamedTuple):
     numbers: list[int]
     texts: list[tuple[int, TextAxis]]
     presence: list[int]
-    others: list[int]  # neither numbers nor texts nor flags
+    others: list[int]  # what numbers and texts say nothing of
 
     def add(self, number: int, axis: Axis, *, whole: bool) -> None:
         """One more axis."""
@@ -119,7 +129,7 @@ class _AttributeAxes(NamedTuple):
             self.texts.append((number, text))
         elif axis.name.scale is Scale.PRESENCE:
             self.presence.append(number)
-        elif not axis.name.is_flag():
+        elif axis.name.scale is not Scale.DISCRETE:
             self.others.append(number)
 
 
@@ -151,7 +161,7 @@ class EventCoder:
             if axis.name.scale in TEXTUAL:
                 self._texts.setdefault(attribute, len(self._texts))
         # What an event lacks is the same on all flags, and on all other axes (NOT_THERE).
-        self._lacking_column = np.array([not axis.name.is_flag() for axis in axes], np.int32)
+        self._lacking_column = np.array([_lacks_as_values_do(axis.name) for axis in axes], np.int32)
         passes = absent == "passes"
         other = (*(PASSES if passes else FAILS), passes)
         self._lacking_codes = [np.array(each) for each in zip((0, 0, False), other, strict=True)]
@@ -288,14 +298,23 @@ def _fail(mine: _AttributeAxes, codes: OneEvent, *, numbers: bool) -> None:
         is_wide[axis] = False
 
 
-def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
+def _lacks_as_values_do(name: AxisName) -> bool:
+    """Whether an attribute that is absent fails or passes there, and is not simply clear."""
+    return not name.is_flag() or name.scale is Scale.LIST
+
+
+def value_code(axis: Axis, value: Held) -> tuple[int, int]:
     """What one value says of an axis."""
     scale = axis.name.scale
     if scale is Scale.PRESENCE:
         return 1, 1
+    if scale is Scale.LIST:
+        return IS_SET if isinstance(value, Elements) else FAILS
     if scale is Scale.DISCRETE:
         discrete = isinstance(value, Interval) and ranges_over_integers(value)
         return int(discrete), int(discrete)
+    if isinstance(value, Elements):
+        return FAILS
     if isinstance(value, Interval):
         return interval_code(axis, value)
     if isinstance(value, str):
@@ -316,6 +335,10 @@ def _code_part(axis: Axis, part: TypedValues, codes: AxisCodes) -> None:
     """What the values of a part say of an axis, in the rows where they stand."""
     rows = slice(None) if part.rows is None else part.rows
     scale = axis.name.scale
+    if scale is Scale.LIST:
+        codes.low[rows], codes.high[rows] = IS_SET if isinstance(part, Lists) else FAILS
+        codes.is_wide[rows] = False
+        return
     if axis.name.is_flag():
         if scale is Scale.PRESENCE:
             codes.low[rows] = codes.high[rows] = 1
