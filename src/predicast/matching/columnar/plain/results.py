@@ -72,6 +72,9 @@ def mark_deleted(
     places = by_key[entries(first, counts)]
     live = keys[places] >= 0
     places, rows = places[live], np.repeat(np.arange(len(wanted)), counts)[live]
+    # A key of several clauses may be wanted as often: each of them is deleted once.
+    places, at = np.unique(places, return_index=True)
+    rows = rows[at]
     begin = int(count[0])
     here = slice(begin, begin + len(places))
     deleted[here] = keys[places]
