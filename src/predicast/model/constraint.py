@@ -210,16 +210,6 @@ def joined_constraint(
     return trusted_constraint(attribute, operator, parts, kind)
 
 
-def on_attribute(attribute: str, constraint: Constraint) -> Constraint:
-    """The same about another attribute, and so its parts: operands are kept apart from names."""
-    if constraint.attribute == attribute:
-        return constraint
-    operand = constraint.operand
-    if constraint.operator in JOINED:
-        operand = tuple([on_attribute(attribute, part) for part in constraint.parts])
-    return trusted_constraint(attribute, constraint.operator, operand, constraint.kind)
-
-
 def in_order(parts: Iterable[Constraint]) -> tuple[Constraint, ...]:
     """Constraints in the one order in which any and all have them, each once."""
     return tuple(sorted(dict.fromkeys(parts), key=_sorting_key))

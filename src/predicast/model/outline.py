@@ -35,7 +35,6 @@ from predicast.model.constraint import (
     Constraint,
     Operand,
     joined_constraint,
-    on_attribute,
     trusted_constraint,
 )
 from predicast.model.expression import Node, leaves_of, mapped
@@ -274,10 +273,7 @@ def _constraint(part: _Part, operands: Sequence[Any]) -> Constraint:
     if places == 1:
         operand = operands[place]
         if operator in JOINED:
-            parts: Any = operand
-            if parts[0].attribute != attribute:  # read from a file, which keeps names apart
-                parts = tuple([on_attribute(attribute, part) for part in parts])
-            return joined_constraint(attribute, operator, parts)
+            return joined_constraint(attribute, operator, operand)  # type: ignore[arg-type]
         if kind is None:  # a set: its members are of one kind
             kind = kind_of(operand[0])  # type: ignore[index, arg-type]
     elif places == 2:

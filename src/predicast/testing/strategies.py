@@ -281,6 +281,8 @@ def _near(constraint: Constraint) -> st.SearchStrategy[Any]:
     """Values that the constraint is about, or next to those."""
     if isinstance(constraint.operand, Subscription):
         return st.lists(_elements_near(constraint.operand), max_size=3)
+    if constraint.parts:
+        return st.one_of([_near(part) for part in constraint.plain()])
     nearby = [near for operand in _operands(constraint) for near in edges.neighbours(operand)]
     return st.sampled_from(nearby) if nearby else values(constraint.kind)
 
@@ -302,8 +304,6 @@ def _elements_near(draw: st.DrawFn, wanted: Subscription) -> Any:
 
 
 def _operands(constraint: Constraint) -> list[Any]:
-    if constraint.parts:
-        return [each for part in constraint.plain() for each in _operands(part)]
     operand = constraint.operand
     if operand is None:
         return []
