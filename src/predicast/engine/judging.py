@@ -22,7 +22,7 @@ from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, Outcome, Seen, shown
 from predicast.errors import suggest
 from predicast.language import to_where
-from predicast.language.derived_names import expression_of, is_derived
+from predicast.language.derived_names import expression_of, is_derived, list_name
 from predicast.language.where.printer import name as written_name
 from predicast.language.wording import (
     Phrase,
@@ -175,6 +175,7 @@ class _Judge:
         return constraint.holds(value)
 
     def _seen(self, attribute: str) -> Seen:
+        attribute = list_name(attribute)
         value = self._event.get(attribute)
         if not is_derived(attribute):
             return Seen(attribute, value)

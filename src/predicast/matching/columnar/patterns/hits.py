@@ -3,8 +3,8 @@
 Nothing is written per event but the words that it has. What holds is known per word::
 
     event_word   note   city   rest       one column for each attribute with patterns, or conditions
-      event 0     0      2      -1        on elements, and one for other tests; -1: nothing there
-      event 1     1     -1       3
+      event 0     0      2      -1        on elements, that there is, and one for other tests; -1:
+      event 1     1     -1       3         nothing there
     word_test    0: [4, 7]   1: []   2: [5]   3: [8]      the tests that hold for each word
 
 A loop that looks at an event marks the tests of its words, and whether one holds is then a single
@@ -27,7 +27,7 @@ from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.event_codes import OneEvent
 from predicast.matching.columnar.patterns.element_tests import ElementTests
 from predicast.matching.columnar.patterns.pattern_index import EventRoom, PatternIndex
-from predicast.model import Absent, Clause, Constraint, Elements, Event, Operator
+from predicast.model import Absent, Clause, Constraint, Elements, Event, Interval, Operator
 
 _NOWHERE: Final = -1  # no word
 
@@ -119,13 +119,19 @@ class OtherTests:
     def of_batch(self, columns: EventBatch) -> Hits:
         """What holds for the events of a batch."""
         words = _Words()
-        event_word = np.full((len(columns), self.width), _NOWHERE, np.int32)
-        for place, attribute in enumerate(self.attributes):
+        # Hundreds of attributes may be looked at, of which a batch has a few dozen.
+        passes = self._absent == "passes"
+        there = [each for each in self.attributes if passes or columns.parts(each)]
+        lists = [each for each in self._of_elements if passes or columns.parts(each)]
+        event, test = self._held(columns)
+        width = len(there) + len(lists) + (len(event) > 0)
+        event_word = np.full((len(columns), width), _NOWHERE, np.int32)
+        for place, attribute in enumerate(there):
             self._code_attribute(columns, attribute, words, event_word[:, place])
-        for place, (attribute, of) in enumerate(self._of_elements.items(), len(self.attributes)):
-            self._code_lists(columns, attribute, of, words, event_word[:, place])
-        if self._has_rest:
-            event, test = self._held(columns)
+        for place, attribute in enumerate(lists, len(there)):
+            here = self._of_elements[attribute]
+            self._code_lists(columns, attribute, here, words, event_word[:, place])
+        if len(event):
             order = np.argsort(event, kind="stable")
             first = words.add(offsets_of(event[order], len(columns)), test[order])
             event_word[:, -1] = first + np.arange(len(columns))
@@ -165,13 +171,13 @@ class OtherTests:
             mask = columns.test(other.attribute, other.constraints, self._absent)
             held.append(np.flatnonzero(mask))
             numbers.append(np.full(len(held[-1]), number, np.int32))
-        events: list[Event] = []
-        for number, clause in self._clauses:
-            names = {constraint.attribute for constraint in clause.all_constraints()}
-            regions = np.flatnonzero(columns.has_intervals(names)).tolist()
-            if regions and not events:
-                events = columns.events()
-            failed = [row for row in regions if not clause.matches(events[row], self._absent)]
+        regions = np.zeros(0, np.int64)
+        if self._clauses:
+            regions = np.flatnonzero(columns.has_intervals(columns.attributes()))
+        events = columns.events() if len(regions) else []
+        for number, clause in self._clauses if events else ():
+            asked = [event for event in regions.tolist() if _is_region(clause, events[event])]
+            failed = [event for event in asked if not clause.matches(events[event], self._absent)]
             held.append(np.array(failed, np.int64))
             numbers.append(np.full(len(failed), number, np.int32))
         return np.concatenate(held), np.concatenate(numbers)
@@ -218,6 +224,11 @@ def _of_elements(others: Sequence[Other], numbers: Sequence[int]) -> _OfElements
 
 _ONE_EVENT: Final = np.zeros((1, 1), np.int32)  # with one word, of all that holds
 NO_HITS: Final = Hits(np.zeros((1, 0), np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32))
+
+
+def _is_region(clause: Clause, event: Event) -> bool:
+    """Whether an event is an interval in something that a clause looks at."""
+    return any(isinstance(event.get(c.attribute), Interval) for c in clause.all_constraints())
 
 
 def _one_word(tests: Array) -> tuple[Array, Array]:
