@@ -113,7 +113,8 @@ def test_deleting(seed: int) -> None:
         again = np.random.default_rng(seed)
         lefts: list[int] = []
         for epoch in (3, 4):
-            wanted = np.unique(again.integers(0, 45, 12))  # some were deleted before, or are nobody
+            # Some were deleted before, some are wanted twice, some are nobody.
+            wanted = np.sort(again.integers(0, 45, 16))
             epochs = np.arange(len(wanted)) % 2 + epoch
             left = each.mark_deleted(keys, by_key, wanted, epochs, deleted, since, count)
             lefts += [*wanted[:left].tolist(), *epochs[:left].tolist()]
