@@ -29,11 +29,13 @@ def explain(
 ) -> DataFrame:
     """One row per event and part of what the subscription ``id`` says, with how it went.
 
-    Added to the events' columns, or to ``event_id`` alone if it is given, are ``line`` (from 1, in
-    the order of the text), ``depth`` (how far inside), ``part`` (a test as it was written, or AND,
-    OR, NOT, whose own parts follow), ``value`` (what a test saw, as text; null if absent),
-    ``held`` (null if it is neither true nor false), ``reason`` (what the value alone does not tell)
-    and ``matched`` (the whole subscription).
+    Compiled subscriptions are clauses, without the texts that they were; so the parts are those of
+    the clauses, unless an ``Engine`` was compiled, which keeps texts.
+
+    Added to the events' columns, or to ``event_id`` alone if it is given, are ``line`` (from
+    1), ``depth`` (how far inside), ``part`` (a test, or AND, OR, NOT, whose own parts follow),
+    ``value`` (what a test saw, as text; null if absent), ``held`` (null if it is neither true nor
+    false), ``reason`` (what the value alone does not tell) and ``matched`` (the whole of it).
     """
     compiled = compiled_from(subscriptions)
     entry = compiled.image.shared().get(id)
