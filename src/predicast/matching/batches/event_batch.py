@@ -128,12 +128,6 @@ class EventBatch:
 # From Python values, all of one type.
 
 
-def _strings(values: list[str], rows: Rows) -> TypedValues:
-    words = sorted(set(values))
-    rank = {word: position for position, word in enumerate(words)}
-    return Strings(np.array([rank[value] for value in values], np.int32), rows, words)
-
-
 def _intervals(values: list[Interval], rows: Rows) -> TypedValues:
     boxed = np.empty(len(values), object)
     boxed[:] = values
@@ -147,6 +141,6 @@ _FROM_PYTHON: Final[dict[type, Callable[[list[Any], Rows], TypedValues]]] = {
     datetime: lambda values, rows: Timestamps(
         np.array([microseconds(value) for value in values], np.int64), rows
     ),
-    str: _strings,
+    str: Strings.of,
     Interval: _intervals,
 }

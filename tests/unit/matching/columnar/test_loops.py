@@ -176,13 +176,21 @@ def test_events(seed: int, layout: Layout, counting: bool) -> None:
     fails = chance.random(shape) < 0.05
     low[fails], high[fails], wide[fails] = 0, UNREACHABLE, False
     marked = chance.random((30, len(segment.others))) < 0.3
-    hit_first = np.append(0, np.cumsum(marked.sum(axis=1)))
-    hit = marked.nonzero()[1].astype(np.int32)
-    arguments = (*segment.image, low, high, wide, hit_first, hit, counting, EVERY)
-    (keys, ends), (right_keys, right_ends) = (each.match_events(*arguments) for each in BOTH)
+    # Two columns of words, one for the tests of even numbers and one for the others.
+    of_column = np.arange(len(segment.others)) % 2 == np.array([[0], [1]])
+    words = (marked[None] & of_column[:, None]).reshape(60, -1)
+    word_first = np.append(0, np.cumsum(words.sum(axis=1)))
+    word_test = words.nonzero()[1].astype(np.int32)
+    event_word = np.arange(60, dtype=np.int32).reshape(2, 30).T.copy()
+    event_word[chance.random((30, 2)) < 0.2] = -1
+    hits = (event_word, word_first, word_test)
+    arguments = (*segment.image, low, high, wide, *hits)
+    (keys, ends), (right_keys, right_ends) = (
+        each.match_events(*arguments, unmarked(segment), counting, EVERY) for each in BOTH
+    )
     if not counting:
         assert by_event(keys, ends) == by_event(right_keys, right_ends)
-        assert_the_same_one_by_one(segment, arguments[2:7], by_event(right_keys, right_ends))
+        assert_the_same_one_by_one(segment, arguments[2:], by_event(right_keys, right_ends))
     assert counts(ends) == counts(right_ends)
     assert len(ends)
 
@@ -190,16 +198,20 @@ def test_events(seed: int, layout: Layout, counting: bool) -> None:
 def assert_the_same_one_by_one(
     segment: Segment, arguments: tuple[np.ndarray, ...], right: dict[int, list[int]]
 ) -> None:
-    low, high, wide, hit_first, hit = arguments
+    low, high, wide, event_word, *words = arguments
     nothing = np.zeros(0, np.int32), np.zeros(0, np.int64), 0
+    marks = unmarked(segment)
+    marks[-1] = 2**31 - 5  # after a few events, turns begin again
     for event in range(len(low)):
-        codes = [np.ascontiguousarray(each[event : event + 1]) for each in (low, high, wide)]
-        begin, end = hit_first[event : event + 2]
-        hits = np.array([0, end - begin]), hit[begin:end]
+        one = [each[event : event + 1].copy() for each in (low, high, wide, event_word)]
         for each in BOTH:
             found = np.empty(3_000, np.int32)
-            count = each.match_event(*segment.image, *codes, *hits, *nothing, found)
+            count = each.match_event(*segment.image, *one, *words, marks, *nothing, found)
             assert sorted(found[:count].tolist()) == sorted(right.get(event, []))
+
+
+def unmarked(segment: Segment) -> np.ndarray:
+    return np.zeros(len(segment.others) + 1, np.int32)
 
 
 def counts(ends: np.ndarray) -> dict[int, int]:
