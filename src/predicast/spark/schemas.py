@@ -97,7 +97,7 @@ class Schema:
             return names.index(name)
         if name in names:
             raise ColumnClashError(f"several columns are named {name!r}", column=name)
-        raise _unknown(f"there is no column {name!r}", name, names)
+        raise unknown_column(f"there is no column {name!r}", name, names)
 
     def positions(self, names: Iterable[str] | None) -> list[int]:
         """The positions of the named columns, of all columns for ``None``."""
@@ -138,7 +138,7 @@ class Schema:
             raise UnsupportedColumnError(
                 f"column {attribute!r} is a struct{hint}", column=attribute, type="struct"
             )
-        raise _unknown(
+        raise unknown_column(
             f"a subscription looks at {attribute!r}, which no column provides",
             attribute,
             self._leaves,
@@ -184,7 +184,8 @@ class Schema:
                 )
 
 
-def _unknown(message: str, name: str, known: Iterable[str]) -> UnknownColumnError:
+def unknown_column(message: str, name: str, known: Iterable[str]) -> UnknownColumnError:
+    """The error for a name that is none of the known ones, one of which may be close to it."""
     names = list(dict.fromkeys(known))
     close = suggest(name, names)
     listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
