@@ -84,7 +84,7 @@ def test_a_missing_column_is_named_with_one_close_to_it(events: DataFrame) -> No
     renamed = struct(col("price").alias("prize"), "symbol", "o")
     found = events.select(ps.matches_udf(SUBSCRIPTIONS)(renamed))
     with pytest.raises(
-        PythonException, match="UnknownColumnError: .*'price', which none .*did you mean 'prize'"
+        PythonException, match=r"UnknownColumnError: .*'price', which none .*did you mean 'prize'"
     ):
         found.collect()
 
