@@ -55,7 +55,7 @@ def matches_udf(
     ``SELECT *, matches(struct(price, symbol)) FROM trades``.
     """
     import pyarrow as pa
-    from pyspark.sql.functions import arrow_udf
+    from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
     from pyspark.sql.types import ArrayType, StringType
 
     from predicast.spark.workers import MatchingColumns

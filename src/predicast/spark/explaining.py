@@ -9,7 +9,7 @@ from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
-from predicast.spark.shipping import Shipment, ship
+from predicast.spark.shipping import Shipment, check_frame, ship
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,6 +33,7 @@ def explain(
     ``held``, ``reason`` (where a value of another type or a region is to blame),
     ``clause_matched`` and ``matched`` (the whole subscription).
     """
+    check_frame(events)
     compiled = compiled_from(subscriptions)
     subscription = compiled.image.shared().get(id).subscription
     schema = Schema(events.schema)
@@ -75,7 +76,5 @@ def _schema(shipment: Shipment) -> StructType:
 
 def _flat(result: DataFrame, shipment: Shipment) -> DataFrame:
     """One row per outcome."""
-    from pyspark.sql.functions import inline
-
-    rows = result.select(*shipment.kept_columns(), inline("outcomes"), "matched")
+    rows = result.selectExpr("* EXCEPT (outcomes, matched)", "inline(outcomes)", "matched")
     return shipment.named(rows, *_ADDED)

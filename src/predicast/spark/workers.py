@@ -122,18 +122,21 @@ def _fields(events: object) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(events.flatten(), names=[f.name for f in events.type])
 
 
-OUTCOMES: Final = pa.list_(
-    pa.struct(
-        [
-            ("clause", pa.int32()),
-            ("constraint", pa.string()),
-            ("value", pa.string()),
-            ("held", pa.bool_()),
-            ("reason", pa.string()),
-            ("clause_matched", pa.bool_()),
-        ]
-    )
+_OUTCOME: Final = pa.struct(
+    [
+        pa.field("clause", pa.int32(), nullable=False),
+        pa.field("constraint", pa.string(), nullable=False),
+        pa.field("value", pa.string()),
+        pa.field("held", pa.bool_(), nullable=False),
+        pa.field("reason", pa.string()),
+        pa.field("clause_matched", pa.bool_(), nullable=False),
+    ]
 )
+OUTCOMES: Final = pa.list_(pa.field("element", _OUTCOME, nullable=False))
+_EXPLAINED: Final = [
+    pa.field("outcomes", OUTCOMES, nullable=False),
+    pa.field("matched", pa.bool_(), nullable=False),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +167,8 @@ class Explaining:
         arrays: list[Any] = piece.columns[: self.kept]
         arrays.append(pa.array(map(_outcomes, explanations), OUTCOMES))
         arrays.append(pa.array([each.matched for each in explanations], pa.bool_()))
-        return pa.RecordBatch.from_arrays(
-            arrays, names=[f"k{place}" for place in range(len(arrays))]
-        )
+        kept = [piece.schema.field(place) for place in range(self.kept)]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([*kept, *_EXPLAINED]))
 
 
 def _outcomes(explanation: Explanation) -> list[dict[str, Any]]:
