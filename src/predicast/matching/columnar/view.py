@@ -32,7 +32,7 @@ from predicast.model import Absent, Event
 _ASK_ALONE: Final = 7.0
 _ASK_BATCH: Final = 50.0
 _ASK_EACH: Final = 0.3
-_MOST_COUNTED: Final = 1 << 26  # matches whose keys are in memory while they are counted
+_MOST_COUNTED: Final = 1 << 24  # matches whose keys are in memory while they are counted
 _CALL_AGAIN: Final = 1.25  # times what asking had cost when a worker was last called
 
 
