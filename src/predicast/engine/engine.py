@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 from predicast.engine.asking import checked_event, checked_events, checked_limit
 from predicast.engine.changes import Changes
 from predicast.engine.entry import Entry
-from predicast.engine.explanation import Explanation, explain
+from predicast.engine.explanation import Explanation
+from predicast.engine.judging import explain
 from predicast.engine.operations import Change, Operation, Report, Subscribe, Unsubscribe
 from predicast.errors import (
     EngineError,
@@ -390,9 +391,9 @@ class Engine:
             return self._whole().ask(question)
 
     def explain(self, id: str, event: Event | Mapping[str, Any]) -> Explanation:
-        """Why the subscription matches the event, or why not."""
+        """Why the subscription matches the event, or why not, part by part of what was written."""
         checked = checked_event(event)
-        return explain(id, self.get(id).subscription, checked, self._absent)
+        return explain(self.get(id), checked, self._absent)
 
     # Keeping it.
 

@@ -9,12 +9,12 @@ few; so that is looked at once per outline.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from predicast.engine.derivation import Derivation
 from predicast.errors import ColumnClashError, UnknownColumnError, UnsupportedColumnError
 from predicast.model import Kind
-from predicast.model.operators import SET
+from predicast.model.operators import JOINED, SET
 from predicast.model.outline import KINDS, Outline, Slot, Stated
 from predicast.model.values import kind_of
 from predicast.spark.schemas import Intervals, LeafField, Schema
@@ -45,7 +45,7 @@ class EventSchema:
         self._intervals = dict(intervals or {})
         # For as long as one call takes.
         self._mistakes: dict[Outline, Mistake | None] = {}
-        self._sets: dict[Outline, list[tuple[int, Slot, LeafField]]] = {}
+        self._inside: dict[Outline, list[tuple[int, Slot, LeafField]]] = {}
 
     def check(self, stated: Stated) -> None:
         """Refuse what no event with such a schema can be asked."""
@@ -55,22 +55,23 @@ class EventSchema:
         mistake = self._mistakes[outline]
         if mistake is not None:
             raise mistake.with_traceback(None)  # which would grow each time
-        for place, slot, leaf in self._sets[outline]:
-            _check_kinds({kind_of(each) for each in stated.operands[place]}, slot, leaf)
+        for place, slot, leaf in self._inside[outline]:
+            for kinds in _kinds_inside(slot, stated.operands[place]):
+                _check_kinds(kinds, slot, leaf)
 
     def _mistake(self, outline: Outline) -> Mistake | None:
         attributes = outline.attributes()
         read = Derivation(attributes).read(attributes)
-        sets = self._sets[outline] = []
+        inside = self._inside[outline] = []  # what is compared with is in the operand alone
         place = 0
         try:
             leaves = self._schema.leaves(sorted(read), self._intervals)
-            for slot in _slots(outline):
+            for slot in outline.slots():
                 leaf = leaves.get(slot.attribute)
                 if leaf is None:
                     pass  # it is derived, or an interval: whatever it is compared with
-                elif slot.operator in SET:
-                    sets.append((place, slot, leaf))
+                elif slot.operator in SET | JOINED:
+                    inside.append((place, slot, leaf))
                 else:
                     compared = {KINDS[each] for each in slot.operands if each in KINDS}
                     _check_kinds(compared or slot.operator.kinds, slot, leaf)
@@ -80,9 +81,14 @@ class EventSchema:
         return None
 
 
-def _slots(outline: Outline) -> Iterator[Slot]:
-    for clause in outline.clauses:
-        yield from clause
+def _kinds_inside(slot: Slot, operand: Any) -> Iterator[Collection[Kind]]:
+    """The kinds of what a set holds, or of each constraint that any and all join."""
+    if slot.operator in SET:
+        yield {kind_of(each) for each in operand}
+        return
+    for part in operand:
+        for each in part.plain():
+            yield () if each.kind is None else (each.kind,)
 
 
 def _check_kinds(kinds: Collection[Kind], slot: Slot, leaf: LeafField) -> None:

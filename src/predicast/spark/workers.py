@@ -16,12 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from predicast.engine.derivation import Derivation
-from predicast.engine.explanation import ClauseOutcome, Explanation, explain
+from predicast.engine.explanation import Explanation, Outcome
+from predicast.engine.judging import judged
 from predicast.errors import UnsupportedTableError
+from predicast.language.wording import Wording
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
-from predicast.model.values import show
 from predicast.spark.answers import BOUNDS, IDS, Answer, Bounds
 from predicast.spark.image import EngineImage
 from predicast.spark.schemas import unknown_column
@@ -124,12 +125,12 @@ def _fields(events: object) -> pa.RecordBatch:
 
 _OUTCOME: Final = pa.struct(
     [
-        pa.field("clause", pa.int32(), nullable=False),
-        pa.field("constraint", pa.string(), nullable=False),
+        pa.field("line", pa.int32(), nullable=False),
+        pa.field("depth", pa.int32(), nullable=False),
+        pa.field("part", pa.string(), nullable=False),
         pa.field("value", pa.string()),
-        pa.field("held", pa.bool_(), nullable=False),
+        pa.field("held", pa.bool_()),
         pa.field("reason", pa.string()),
-        pa.field("clause_matched", pa.bool_(), nullable=False),
     ]
 )
 OUTCOMES: Final = pa.list_(pa.field("element", _OUTCOME, nullable=False))
@@ -141,10 +142,11 @@ _EXPLAINED: Final = [
 
 @dataclass(frozen=True, slots=True)
 class Explaining:
-    """Adds to events the outcome of every constraint of one subscription, and of the whole."""
+    """Adds to events the outcome of every part of one subscription, and of the whole."""
 
     id: str
     subscription: Subscription
+    wording: Wording
     absent: Absent
     reader: AttributeReader
     kept: int
@@ -162,7 +164,8 @@ class Explaining:
             self.reader.intervals,
         )
         explanations = [
-            explain(self.id, self.subscription, event, self.absent) for event in columns.events()
+            judged(self.id, self.subscription, self.wording, event, self.absent)
+            for event in columns.events()
         ]
         arrays: list[Any] = piece.columns[: self.kept]
         arrays.append(pa.array(map(_outcomes, explanations), OUTCOMES))
@@ -172,30 +175,17 @@ class Explaining:
 
 
 def _outcomes(explanation: Explanation) -> list[dict[str, Any]]:
-    if not explanation.clauses:
-        return [_constant(1, "FALSE", held=False)]
-    return [
-        outcome
-        for number, clause in enumerate(explanation.clauses, 1)
-        for outcome in _clause_outcomes(number, clause)
-    ]
+    lines = enumerate(explanation.outcome.lines(), 1)
+    return [_line(number, depth, outcome) for number, (depth, outcome) in lines]
 
 
-def _clause_outcomes(number: int, clause: ClauseOutcome) -> list[dict[str, Any]]:
-    if not clause.constraints:
-        return [_constant(number, "TRUE", held=True)]
-    return [
-        {
-            "clause": number,
-            "constraint": each.text,
-            "value": None if each.value is None else show(each.value),
-            "held": each.held,
-            "reason": each.reason,
-            "clause_matched": clause.matched,
-        }
-        for each in clause.constraints
-    ]
-
-
-def _constant(number: int, text: str, *, held: bool) -> dict[str, Any]:
-    return {"clause": number, "constraint": text, "held": held, "clause_matched": held}
+def _line(number: int, depth: int, outcome: Outcome) -> dict[str, Any]:
+    is_absent = len(outcome.seen) == 1 and outcome.value is None
+    return {
+        "line": number,
+        "depth": depth,
+        "part": outcome.text,
+        "value": None if is_absent else outcome.saw,
+        "held": outcome.held,
+        "reason": outcome.reason,
+    }

@@ -272,10 +272,10 @@ def _other_kinds(
     """Columns that constraints compare with another kind of value, and how many do."""
     wanted: Counter[tuple[str, Kind]] = Counter()
     for entry in engine.subscriptions():
-        for clause in entry.subscription.clauses:
-            for constraint in clause:
-                if constraint.kind is not None:
-                    wanted[constraint.attribute, constraint.kind] += 1
+        for constraint in entry.subscription.constraints():
+            for part in constraint.plain():
+                if part.kind is not None:
+                    wanted[part.attribute, part.kind] += 1
     for (name, kind), count in wanted.items():
         if name in kinds and kinds[name] is not kind:
             yield name, kinds[name], kind, count

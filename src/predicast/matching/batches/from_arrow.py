@@ -12,9 +12,8 @@ from typing import Any, Final, NoReturn
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from predicast.arrays import offsets
+from predicast.arrays import Words, offsets
 from predicast.arrow import (
     Read,
     booleans,
@@ -25,7 +24,8 @@ from predicast.arrow import (
     integers,
     is_decimal,
     is_text,
-    texts,
+    text_bytes,
+    wrong_texts,
 )
 from predicast.errors import (
     InvalidIntervalError,
@@ -38,6 +38,7 @@ from predicast.errors import (
 )
 from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leaves
 from predicast.matching.batches.typed_values import (
+    SAMPLE,
     Booleans,
     ClosedEnds,
     Floats,
@@ -48,6 +49,7 @@ from predicast.matching.batches.typed_values import (
     Strings,
     Timestamps,
     TypedValues,
+    repeats,
 )
 from predicast.model import Interval
 
@@ -175,28 +177,37 @@ def _decimal_parts(name: str, pieces: list[Piece]) -> list[TypedValues]:
 
 
 def _strings(name: str, pieces: list[Piece]) -> Strings:
-    """Strings by rank among those that occur."""
-    coded = [coded_text(piece.array) for piece in pieces]
-    codes = [each for each, _ in coded]
-    words = coded[0][1]
-    if len(pieces) > 1:
-        # Large offsets, since together the words of the chunks may be too much for small ones.
-        every = pa.concat_arrays([each.cast(pa.large_string()) for _, each in coded])
-        numbered = every.dictionary_encode()
-        position, words = numbered.indices.to_numpy(), numbered.dictionary
-        starts = offsets([len(each) for _, each in coded])
-        codes = [position[start:][each] for start, each in zip(starts[:-1], codes, strict=True)]
-    all_codes, rows = _one(codes), _rows(pieces)
-    all_codes, words = _occurring(all_codes, words)
-    found, wrong = texts(words)
-    if wrong:
-        position = int(np.isin(all_codes, wrong).argmax())
-        row = position if rows is None else int(rows[position])
-        _refuse(name, row, found[all_codes[position]], "is not Unicode (UTF-8)")
-    order = pc.sort_indices(words).to_numpy()  # UTF-8 sorts by code point
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return Strings(rank[all_codes], rows, [found[place] for place in order])
+    """Strings where they lie, numbered if they repeat or came so."""
+    if not _are_numbered(pieces[0].array):
+        found = Words.joined([_words(name, piece, piece.array, None) for piece in pieces])
+        return Strings(None, _rows(pieces), found)
+    words, numbers = [], []
+    for piece in pieces:
+        codes, different = _occurring(*coded_text(piece.array))
+        words.append(_words(name, piece, different, codes))
+        numbers.append(codes.astype(np.int32, copy=False))
+    starts = offsets([len(each) for each in words])[:-1].astype(np.int32)
+    codes = _one([each + start for each, start in zip(numbers, starts, strict=True)])
+    return Strings(codes, _rows(pieces), Words.joined(words))
+
+
+def _are_numbered(texts: pa.Array) -> bool:
+    """Whether they are numbers of words, or should be."""
+    if pa.types.is_dictionary(texts.type):
+        return True
+    some = texts.slice(0, SAMPLE)
+    return repeats(Words(*text_bytes(some)).encoded())
+
+
+def _words(name: str, piece: Piece, words: pa.Array, codes: npt.NDArray[Any] | None) -> Words:
+    """The words of a piece, by the codes or in order; one that is not Unicode is refused."""
+    found = Words(*text_bytes(words))
+    if not found.is_ascii() and (wrong := wrong_texts(words)):
+        position = wrong[0] if codes is None else int(np.isin(codes, wrong).argmax())
+        place = position if codes is None else int(codes[position])
+        shown = found.encoded()[place].decode(errors="replace")
+        _refuse(name, piece.row(position), shown, "is not Unicode (UTF-8)")
+    return found
 
 
 def _occurring(codes: npt.NDArray[Any], words: pa.Array) -> tuple[npt.NDArray[Any], pa.Array]:
