@@ -335,6 +335,32 @@ def spark(
 
 
 @app.command()
+def lists(
+    *,
+    subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,
+    events: Annotated[int, typer.Option(min=1, help="Events in a batch.")] = 2_000,
+    batches: Annotated[int, typer.Option(min=1, help="How many of each.")] = 10,
+    seed: int = 0,
+    out: Out = Path("out/bench"),
+) -> None:
+    """What conditions on the elements of lists cost, beside brute force."""
+    from bench.lists import lists_table, measure_lists
+
+    with progress_bar("batches", total=2 * batches) as bar:
+        report = measure_lists(
+            subscriptions=subscriptions,
+            events=events,
+            batches=batches,
+            seed=seed,
+            advance=bar.advance,
+        )
+    path = out / "lists.json"
+    report.write(path)
+    _show([lists_table(report)])
+    _tell([path])
+
+
+@app.command()
 def real(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[PART]...", help="sigma, selective, loading.")

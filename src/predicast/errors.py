@@ -23,6 +23,7 @@
     │   ├── TextTooLongError
     │   ├── NestingTooDeepError
     │   ├── TooManyClausesError        matcher, constraint (also an UnsupportedByMatcherError)
+    │   ├── ListTooLongError
     │   ├── WindowTooLargeError
     │   └── IdsTooLargeError
     ├── EngineError
@@ -85,6 +86,7 @@ __all__ = [
     "JsonFormError",
     "LanguageError",
     "LimitError",
+    "ListTooLongError",
     "MissingParameterError",
     "ModelError",
     "NestingTooDeepError",
@@ -290,6 +292,10 @@ class TextTooLongError(LimitError):
 
 class NestingTooDeepError(LimitError):
     """Parentheses, NOTs or nested objects past the limit."""
+
+
+class ListTooLongError(LimitError):
+    """A list of an event with more elements than one is allowed to have."""
 
 
 class WindowTooLargeError(LimitError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, Union
 
@@ -25,7 +26,7 @@ from predicast.errors import (
 )
 from predicast.language import Readable
 from predicast.language.reading import stated_by
-from predicast.language.time_zones import reading_in
+from predicast.language.time_zones import implied_zone, reading_in
 from predicast.matching import DEFAULT
 from predicast.model import Absent
 from predicast.spark.image import EngineImage
@@ -271,10 +272,12 @@ class _TableRows:
                 stated, _ = stated_by(row.expression)
                 if self._schema is not None:
                     self._schema.check(stated)
+                # A text is kept, for explanations; unless it means something else elsewhere.
+                keeps = isinstance(row.expression, str) and implied_zone() is UTC
             except PredicastError as error:
                 self.refuse(position, error)
             else:
-                yield position, Subscribe(row.id, stated, row.owner)
+                yield position, Subscribe(row.id, row.expression if keeps else stated, row.owner)
 
     def refuse(self, position: int, error: PredicastError) -> None:
         """Set a row apart, with the reason."""

@@ -32,6 +32,7 @@ _COMPARED_WITH: Final = {
     Kind.STRING: "a string",
     Kind.BOOLEAN: "a boolean",
     Kind.TIMESTAMP: "a timestamp",
+    Kind.LIST: "a list",
 }
 
 

@@ -42,7 +42,6 @@ _KINDS: Final = {
 _HINTS: Final = {
     "DecimalType": "cast it to double",
     "BinaryType": "cast it to string if it holds text",
-    "ArrayType": "make a column of each element that matters",
     "MapType": "make a column of each key that matters",
     "VariantType": "make a column of each part that matters, with variant_get",
     "StringType": "subscriptions compare by code point; apply collate(..., 'UTF8_BINARY')",
@@ -61,7 +60,7 @@ class LeafField:
     @property
     def kind(self) -> Kind | None:
         """What its values compare with; ``None`` for a column of nulls."""
-        return _KINDS.get(_type_name(self.type))
+        return Kind.LIST if _is_list(self.type) else _KINDS.get(_type_name(self.type))
 
 
 def _type_name(kind: DataType) -> str:
@@ -129,12 +128,12 @@ class Schema:
         """Where an attribute's values stand, if they are of a type that events can hold."""
         leaf = self._one_leaf(attribute)
         type_name = leaf.type.simpleString()
-        if _type_name(leaf.type) in _KINDS or type_name == "void":
+        if _is_taken(leaf.type):
             return leaf
         hint = _HINTS.get(type(leaf.type).__name__, "cast it or leave it out")
         raise UnsupportedColumnError(
             f"a subscription looks at {attribute!r}, a column of type {type_name}; events hold "
-            f"integers, floats, strings, booleans, timestamps and dates: {hint}",
+            f"integers, floats, strings, booleans, timestamps, dates and arrays: {hint}",
             column=attribute,
             type=type_name,
         )
@@ -201,6 +200,18 @@ class Schema:
                     "or keep only other columns",
                     column=clash,
                 )
+
+
+def _is_list(type_: DataType) -> bool:
+    return type_.typeName() == "array"
+
+
+def _is_taken(type_: DataType) -> bool:
+    """Whether events can hold values of the type; in arrays of structs only what is looked at."""
+    element: DataType | None = getattr(type_, "elementType", None)
+    if element is not None:
+        return element.typeName() == "struct" or _is_taken(element)
+    return _type_name(type_) in {*_KINDS, "void"}
 
 
 def unknown_column(message: str, name: str, known: Iterable[str]) -> UnknownColumnError:
