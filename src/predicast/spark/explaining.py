@@ -10,7 +10,7 @@ from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
-from predicast.spark.shipping import Shipment, ship
+from predicast.spark.shipping import Shipment, check_frame, ship
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,6 +37,7 @@ def explain(
     ``value`` (what a test saw, as text; null if absent), ``held`` (null if it is neither true nor
     false), ``reason`` (what the value alone does not tell) and ``matched`` (the whole of it).
     """
+    check_frame(events)
     compiled = compiled_from(subscriptions)
     entry = compiled.image.shared().get(id)
     subscription = entry.subscription
@@ -81,7 +82,5 @@ def _schema(shipment: Shipment) -> StructType:
 
 def _flat(result: DataFrame, shipment: Shipment) -> DataFrame:
     """One row per outcome."""
-    from pyspark.sql.functions import inline
-
-    rows = result.select(*shipment.kept_columns(), inline("outcomes"), "matched")
+    rows = result.selectExpr("* EXCEPT (outcomes, matched)", "inline(outcomes)", "matched")
     return shipment.named(rows, *_ADDED)
