@@ -19,6 +19,7 @@ from predicast.cli.options import (
     Format,
     IdField,
     OnInvalid,
+    OnInvalidSubscription,
     Subscriptions,
     SubscriptionsForm,
 )
@@ -104,8 +105,19 @@ def match(  # noqa: PLR0913  # an option is a parameter
     ] = DEFAULT,
     on_invalid: Annotated[
         OnInvalid,
-        typer.Option("--on-invalid", help="Stop at a subscription that is invalid, or drop it."),
+        typer.Option(
+            "--on-invalid",
+            help="Stop at an event with an attribute that subscriptions look at and that cannot be "
+            "compared, take the attribute for absent, or skip the event.",
+        ),
     ] = OnInvalid.RAISE,
+    on_invalid_subscription: Annotated[
+        OnInvalidSubscription,
+        typer.Option(
+            "--on-invalid-subscription",
+            help="Stop at a subscription that is invalid, or drop it.",
+        ),
+    ] = OnInvalidSubscription.RAISE,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -160,10 +172,10 @@ def match(  # noqa: PLR0913  # an option is a parameter
             f"it is for CSV; {reader.source.path} is read as {reader.source.form}",
             param_hint="'--delimiter'",
         )
-    engine = Engine(matcher=matcher, absent=absent.value)
+    engine = Engine(matcher=matcher, absent=absent.value, on_invalid=on_invalid.value)
     fields = Fields(id, expression)
     source = Source.of(subscriptions, subscriptions_format)
-    _load(engine, source, fields, drop=on_invalid is OnInvalid.DROP)
+    _load(engine, source, fields, drop=on_invalid_subscription is OnInvalidSubscription.DROP)
     with _results(chosen, target, limit=limit, every=every) as results:
         # A bar and lines on one screen would spoil each other.
         quiet = target is None and chosen is not Format.TABLE and sys.stdout.isatty()
@@ -271,5 +283,17 @@ def _match_all(engine: Engine, reader: Reader, results: Results, *, quiet: bool)
                 if results.full:
                     break
     finally:
-        for note in notes:  # not before: they would spoil the bar
+        for note in (*notes, *_invalid_note(engine)):  # not before: they would spoil the bar
             print_note(note)
+
+
+def _invalid_note(engine: Engine) -> Iterator[str]:
+    events, values, latest = engine.invalid
+    if not events:
+        return
+    if engine.on_invalid == "skip":
+        done = "one event was skipped" if events == 1 else f"{events:,} events were skipped"
+    else:
+        done = "one value was" if values == 1 else f"{values:,} values of {events:,} events were"
+        done += " taken for absent"
+    yield f"{done}, the last for this: {latest}"

@@ -17,11 +17,19 @@ class Absence(enum.StrEnum):
     PASSES = "passes"
 
 
-class OnInvalid(enum.StrEnum):
+class OnInvalidSubscription(enum.StrEnum):
     """What becomes of a subscription that cannot be read."""
 
     RAISE = "raise"
     DROP = "drop"
+
+
+class OnInvalid(enum.StrEnum):
+    """What becomes of an event with something that cannot be compared."""
+
+    RAISE = "raise"
+    ABSENT = "absent"
+    SKIP = "skip"
 
 
 class Format(enum.StrEnum):

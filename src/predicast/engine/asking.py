@@ -1,31 +1,169 @@
-"""What an engine may be asked: events and limits, checked before anything else happens."""
+"""What an engine may be asked, and how: events read, limits and options checked.
+
+Of an event only what some subscription looks at is read. What of that is no value of the model
+cannot be compared: then the whole question is refused, or the attribute counts as absent, or the
+event is skipped and matches nothing. The latter two are counted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from predicast.errors import InvalidOptionError, ModelError
-from predicast.model import Event
+from predicast.engine.derivation import Derivation
+from predicast.errors import InvalidOptionError, ModelError, suggest
+from predicast.locks import new_lock
+from predicast.model import Event, Subscription
+from predicast.model.event_reader import EventReader
 
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+    from predicast.engine.store import StoreView
+    from predicast.matching.batches import EventBatch
+    from predicast.matching.matcher import Pairs
+
+OnInvalid: TypeAlias = Literal["raise", "absent", "skip"]
+Given: TypeAlias = Event | Mapping[str, Any]
+Ends: TypeAlias = Mapping[str, tuple[str, str]] | None
+
+_CHOICES: Final = ("raise", "absent", "skip")
 _MOST_MATCHES: Final = 1 << 31  # of one event: there are no more keys
 
 
-def checked_event(event: Event | Mapping[str, Any]) -> Event:
-    """An event of the model."""
-    return event if isinstance(event, Event) else Event(event)
+class InvalidEvents(NamedTuple):
+    """Events that had something that could not be compared, since the engine was made."""
+
+    events: int
+    values: int  # attributes of these events
+    latest: str | None  # what was wrong with the latest of them
 
 
-def checked_events(events: Iterable[Event | Mapping[str, Any]]) -> list[Event]:
-    """Events of the model; an error says which one is none."""
-    checked = []
-    for position, event in enumerate(events):
-        try:
-            checked.append(checked_event(event))
-        except ModelError as error:
-            error.event, error.message = position, f"event {position}: {error.message}"
-            raise
-    return checked
+class Asking:
+    """Questions to a view, and what becomes of events that cannot be compared."""
+
+    def __init__(self, on_invalid: OnInvalid) -> None:
+        self.on_invalid: OnInvalid = checked_choice(on_invalid)
+        self._lock = new_lock()
+        self._invalid = InvalidEvents(0, 0, None)
+
+    def invalid(self) -> InvalidEvents:
+        """What could not be compared so far."""
+        return self._invalid
+
+    def match(self, view: StoreView, event: Given, on_invalid: OnInvalid | None) -> list[str]:
+        """The ids of the subscriptions that an event matches, sorted."""
+        if type(event) is not Event and not isinstance(event, Event):
+            if on_invalid is None and self.on_invalid == "raise":
+                event = view.reader.event(event)
+            else:
+                read = self._read(view, event, self._choice(on_invalid))
+                if read is None:
+                    return []
+                event = read
+        keys = view.matcher.match(view.derivation.event(event))
+        return sorted(view.ids.names(keys))
+
+    def match_batch(
+        self, view: StoreView, events: Sequence[Given], on_invalid: OnInvalid | None
+    ) -> list[list[str]]:
+        """The same of each of several."""
+        choice = self._choice(on_invalid)
+        read: list[Event | None] = []
+        for position, event in enumerate(events):
+            try:
+                read.append(self._read(view, event, choice))
+            except ModelError as error:
+                error.event, error.message = position, f"event {position}: {error.message}"
+                raise
+        matched = view.derivation.match_batch(view.matcher, [e for e in read if e is not None])
+        found = iter([sorted(view.ids.names(keys)) for keys in matched])
+        return [[] if each is None else next(found) for each in read]
+
+    def match_table(
+        self,
+        view: StoreView,
+        table: pa.Table,
+        intervals: Ends,
+        limit: int | None,
+        on_invalid: OnInvalid | None,
+    ) -> Pairs:
+        """The matches of the rows of a table."""
+        columns, skipped = self._columns(view, table, intervals, on_invalid)
+        return view.matcher.match_columns(columns, limit).without(skipped)
+
+    def count_table(
+        self,
+        view: StoreView,
+        table: pa.Table,
+        intervals: Ends,
+        limit: int | None,
+        on_invalid: OnInvalid | None,
+    ) -> np.ndarray:
+        """How many there are of each row."""
+        columns, skipped = self._columns(view, table, intervals, on_invalid)
+        counts = view.matcher.count_columns(columns, limit)
+        if len(skipped):
+            counts[skipped] = 0
+        return counts
+
+    def explained(self, subscription: Subscription, event: Given) -> Event:
+        """What one subscription looks at in an event; that of a skipped one is refused."""
+        if isinstance(event, Event):
+            return event
+        attributes = subscription.attributes()
+        reader = EventReader(Derivation(attributes).read(attributes))
+        if self.on_invalid == "absent":
+            return reader.lenient_event(event, [])
+        return reader.event(event)
+
+    def _choice(self, on_invalid: OnInvalid | None) -> OnInvalid:
+        return self.on_invalid if on_invalid is None else checked_choice(on_invalid)
+
+    def _read(self, view: StoreView, event: Given, on_invalid: OnInvalid) -> Event | None:
+        """An event of the model, ``None`` if it is skipped."""
+        if isinstance(event, Event):
+            return event
+        if on_invalid == "raise":
+            return view.reader.event(event)
+        refused: list[ModelError] = []
+        read = view.reader.lenient_event(event, refused)
+        if not refused:
+            return read
+        self._note(1, len(refused), refused[-1].message)
+        return None if on_invalid == "skip" else read
+
+    def _columns(
+        self, view: StoreView, table: pa.Table, intervals: Ends, on_invalid: OnInvalid | None
+    ) -> tuple[EventBatch, np.ndarray]:
+        """What subscriptions look at in a table, and the rows that are skipped."""
+        from predicast.matching.batches.refusals import Refusals
+
+        choice = self._choice(on_invalid)
+        refusals = Refusals(raises=choice == "raise")
+        columns = view.columns(table, intervals, refusals)
+        rows = refusals.rows()
+        if refusals.latest is not None:
+            self._note(len(rows), refusals.values(), refusals.latest.message)
+        return columns, rows if choice == "skip" else rows[:0]
+
+    def _note(self, events: int, values: int, latest: str) -> None:
+        with self._lock:
+            before = self._invalid
+            self._invalid = InvalidEvents(before.events + events, before.values + values, latest)
+
+
+def checked_choice(on_invalid: OnInvalid) -> OnInvalid:
+    """What becomes of what cannot be compared."""
+    if on_invalid not in _CHOICES:
+        close = suggest(str(on_invalid), _CHOICES)
+        hint = f"; did you mean {close!r}?" if close else ""
+        listed = ", ".join(map(repr, _CHOICES))
+        raise InvalidOptionError(
+            f"on_invalid is one of {listed}, not {on_invalid!r}{hint}", option="on_invalid"
+        )
+    return on_invalid
 
 
 def checked_limit(limit: object) -> int | None:

@@ -2,6 +2,7 @@
 
 from predicast.language.builder import attr, expr
 from predicast.language.json_form import (
+    attributes_from_json,
     event_from_document,
     event_from_json,
     event_to_json,
@@ -17,6 +18,7 @@ __all__ = [
     "Parametric",
     "Readable",
     "attr",
+    "attributes_from_json",
     "event_from_document",
     "event_from_json",
     "event_to_json",

@@ -34,7 +34,7 @@ from predicast.language.where.literals import timestamp
 from predicast.model import Clause, Constraint, Event, Interval, LikePattern, Operator, Subscription
 from predicast.model.expression import MAX_CLAUSES, MAX_CONSTRAINTS
 from predicast.model.operators import LIKE, PRESENCE
-from predicast.model.values import lone_surrogate
+from predicast.model.values import Unreadable, lone_surrogate
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
 _CONSTRAINT_KEYS: Final = frozenset({"attribute", "operator", "value", "escape"})
@@ -132,10 +132,23 @@ def event_from_document(document: Any) -> Event:
     """The event from JSON that has been decoded already."""
     if not isinstance(document, dict):
         _refuse("$", f"an event is a JSON object, not {_type(document)}")
-    return Event(_with_values(document, "$", 0))
+    return Event(_with_values(document, "$", 0, strict=True))
 
 
-def _with_values(document: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
+def attributes_from_json(text: str | bytes) -> dict[str, Any]:
+    """What a JSON text states, for an engine to make an event of what it looks at.
+
+    What is meant for a timestamp or an interval and is none is refused only if something looks.
+    """
+    document = _decoded(text)
+    if not isinstance(document, dict):
+        _refuse("$", f"an event is a JSON object, not {_type(document)}")
+    return _with_values(document, "$", 0, strict=False)
+
+
+def _with_values(
+    document: dict[str, Any], path: str, depth: int, *, strict: bool
+) -> dict[str, Any]:
     """The same object with ``$timestamp`` and ``$interval`` made into values."""
     if depth > 64:
         return document  # Event refuses the nesting, with an error of its own
@@ -146,9 +159,9 @@ def _with_values(document: dict[str, Any], path: str, depth: int) -> dict[str, A
             inner = f"{path}.{key}"
             special = next(iter(value), "") if len(value) == 1 else ""
             if special in {"$timestamp", "$interval"}:
-                found[key] = _value(value, inner)
+                found[key] = _value(value, inner) if strict else _value_if_any(value, inner)
             else:
-                found[key] = _with_values(value, inner, depth + 1)
+                found[key] = _with_values(value, inner, depth + 1, strict=strict)
         else:
             found[key] = value
     return found
@@ -217,6 +230,13 @@ def _value(document: Any, path: str) -> Any:
         return timestamp(text)
     except InvalidValueError as error:
         raise JsonFormError(f"{path}: {error.message}", path=path) from error
+
+
+def _value_if_any(document: Any, path: str) -> Any:
+    try:
+        return _value(document, path)
+    except JsonFormError as error:
+        return Unreadable(error.message)
 
 
 def _interval(document: Any, path: str) -> Interval:

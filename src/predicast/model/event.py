@@ -1,5 +1,8 @@
 """``Event``: what is published. Attributes by name, each a value or, in a region event, an
 interval.
+
+Whoever makes an ``Event`` has all of its attributes checked. An engine makes it of those alone that
+some subscription looks at (``event_reader.py``).
 """
 
 from __future__ import annotations
@@ -77,10 +80,15 @@ def with_values(event: Event, values: Mapping[str, Value | Interval | None]) -> 
             attributes.pop(name, None)
         else:
             attributes[name] = value
-    other = object.__new__(Event)
-    object.__setattr__(other, "_attributes", attributes)
-    object.__setattr__(other, "is_region", event.is_region)
-    return other
+    return trusted_event(attributes, is_region=event.is_region)
+
+
+def trusted_event(attributes: dict[str, Value | Interval], *, is_region: bool) -> Event:
+    """An event of attributes that are checked and flat already."""
+    event: Event = _new(Event)
+    _set_attributes(event, attributes)
+    _set_is_region(event, is_region)
+    return event
 
 
 def _flatten(
@@ -98,9 +106,9 @@ def _flatten(
     is_region = False
     for key, value in attributes.items():
         if type(key) is not str or not key:
-            raise _misnamed(f"attribute names are non-empty strings, not {key!r}", prefix)
+            raise misnamed(f"attribute names are non-empty strings, not {key!r}", prefix)
         if not key.isascii() and lone_surrogate(key) is not None:
-            raise _misnamed(f"the attribute's name {key!r} {NOT_UNICODE}", prefix)
+            raise misnamed(f"the attribute's name {key!r} {NOT_UNICODE}", prefix)
         if value is None:
             continue
         name = prefix + key if prefix else key
@@ -121,11 +129,13 @@ def _flatten(
 
 
 # An event refuses to be written to; its slots do not.
+_new: Final = object.__new__
 _set_attributes: Final = Event.__dict__["_attributes"].__set__
 _set_is_region: Final = Event.__dict__["is_region"].__set__
 
 
-def _misnamed(why: str, prefix: str) -> InvalidEventError:
+def misnamed(why: str, prefix: str) -> InvalidEventError:
+    """What is said of a name that cannot be one; ``prefix`` is what it is nested in, dotted."""
     inside = prefix[:-1]
     return InvalidEventError(
         why + (f" (inside {inside!r})" if inside else ""), attribute=inside or None

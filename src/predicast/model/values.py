@@ -14,6 +14,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -55,7 +56,7 @@ class Kind(enum.Enum):
     TIMESTAMP = "timestamp"
 
 
-_KINDS: Final[dict[type, Kind]] = {
+KINDS: Final[dict[type, Kind]] = {
     int: Kind.NUMBER,
     float: Kind.NUMBER,
     str: Kind.STRING,
@@ -64,9 +65,16 @@ _KINDS: Final[dict[type, Kind]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Stands for a value that could not be read where it came from, and says why not."""
+
+    why: str
+
+
 def kind_of(value: Value) -> Kind:
     """The kind of a checked value."""
-    return _KINDS[type(value)]
+    return KINDS[type(value)]
 
 
 def checked(attribute: str, value: Any) -> Value:
@@ -121,6 +129,9 @@ def _in_utc(attribute: str, value: datetime) -> datetime:
 
 def _checked_unusual(attribute: str, value: Any) -> Value:
     """Subclasses (enums, ``pandas.Timestamp``), dates and NumPy scalars."""
+    if isinstance(value, Unreadable):
+        message = f"attribute {attribute!r}: {value.why}"
+        raise InvalidValueError(message, attribute=attribute, value=value)
     if isinstance(value, datetime):
         if value != value:  # noqa: PLR0124  # pandas.NaT is a datetime unequal to itself
             raise _refused(attribute, value, _NO_TIME)
@@ -139,7 +150,7 @@ def _checked_unusual(attribute: str, value: Any) -> Value:
         if value.dtype.kind == "M":
             return _from_datetime64(attribute, value)
         # Time spans may also come out as plain integers; those are no numbers.
-        if value.dtype.kind in "iufbU" and type(value.item()) in _KINDS:
+        if value.dtype.kind in "iufbU" and type(value.item()) in KINDS:
             return checked(attribute, value.item())
     raise _refused(
         attribute,

@@ -1,6 +1,6 @@
 """Events from a file, matched batch by batch as they are read.
 
-JSON Lines become events of the model and go through ``Engine.match_batch``; CSV and Parquet become
+JSON Lines become mappings and go through ``Engine.match_batch``; CSV and Parquet become
 Arrow batches and go through ``Engine.match_arrow``. Either way memory is bounded by a batch, not by
 the file.
 """
@@ -10,24 +10,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from predicast import Engine, Event
+from predicast import Engine
 from predicast.cli.files.csv_batches import CsvFile
 from predicast.cli.files.csv_types import shortened
 from predicast.cli.files.json_lines import ONE_OBJECT_PER_LINE, Line, line_groups
-from predicast.cli.files.matches import EventMatches, Matches, RowMatches
+from predicast.cli.files.matches import EventMatches, Matches, RowMatches, flat
 from predicast.cli.files.source import CELLS, Form, Source
 from predicast.cli.files.stated_values import StatedValues
-from predicast.errors import PredicastError, suggest
-from predicast.language import event_from_json
+from predicast.errors import ModelError, PredicastError, suggest
+from predicast.language import attributes_from_json
 from predicast.model.values import Kind
 
 Report: TypeAlias = Callable[[int], None]
 Note: TypeAlias = Callable[[str], None]
+Attributes: TypeAlias = dict[str, Any]
 
 _BATCH_EVENTS: Final = 4_096
 _BATCH_BYTES: Final = 32 * 2**20
@@ -80,11 +81,11 @@ def _from_json_lines(
         lines = [line for line, _ in batch]
         events = [event for _, event in batch]
         if unseen or strangers:
-            names = {name for event in events for name, _ in event.items()}
+            names = {name for event in events for name, _ in flat(event)}
             unseen -= names
             strangers = strangers and attributes.isdisjoint(names)
         events = reader.stated.in_events(source, events, lines)
-        yield EventMatches(first, events, engine.match_batch(events))
+        yield EventMatches(first, events, _matched(source, engine, events, lines))
         first += len(events)
     if first and strangers:
         note(_strangers_note(source, attributes))
@@ -92,9 +93,20 @@ def _from_json_lines(
         note(f"{source.path} has no event with the attribute {name!r}, whose type was stated")
 
 
-def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Event]]]:
+def _matched(
+    source: Source, engine: Engine, events: list[Attributes], lines: list[int]
+) -> list[list[str]]:
+    try:
+        return engine.match_batch(events)
+    except ModelError as error:
+        assert error.event is not None
+        message = error.message.removeprefix(f"event {error.event}: ")
+        raise source.refuse(message, lines[error.event]) from error
+
+
+def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Attributes]]]:
     """Events with the numbers of their lines."""
-    batch: list[tuple[int, Event]] = []
+    batch: list[tuple[int, Attributes]] = []
     size = 0
     with source.opened() as opened:
         for group in line_groups(source, opened):
@@ -112,9 +124,9 @@ def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Event]]
         yield batch
 
 
-def _event(source: Source, line: Line) -> Event:
+def _event(source: Source, line: Line) -> Attributes:
     try:
-        return event_from_json(line.text)
+        return attributes_from_json(line.text)
     except PredicastError as error:
         hint = "" if line.text.lstrip()[:1] == b"{" else f"; {ONE_OBJECT_PER_LINE}"
         raise source.refuse(error.message + hint, line.number) from error

@@ -15,6 +15,7 @@ import numpy as np
 
 from predicast.arrow import TableLike, as_table
 from predicast.matching.batches.from_arrow import parts_of
+from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
     Booleans,
     Floats,
@@ -66,15 +67,18 @@ class EventBatch:
         batch: TableLike,
         attributes: Collection[str] | None = None,
         intervals: Mapping[str, tuple[str, str]] | None = None,
+        refusals: Refusals | None = None,
     ) -> EventBatch:
         """The columns of a table; struct fields get dotted names, nulls are absent.
 
         Only the named attributes are converted, if any are named: a column that no subscription
         looks at may be of any type. ``intervals`` names attributes whose two (closed) ends stand
-        in two columns; a null end is unbounded, two nulls are absence.
+        in two columns; a null end is unbounded, two nulls are absence. ``refusals`` says what
+        becomes of values that the model does not have: unless given, they raise an error.
         """
         table = as_table(batch)
-        return cls(table.num_rows, parts_of(table, attributes, intervals))
+        refusals = refusals or Refusals()
+        return cls(table.num_rows, parts_of(table, attributes, intervals, refusals))
 
     def attributes(self) -> Iterable[str]:
         """The names of the attributes that the batch may have values of."""

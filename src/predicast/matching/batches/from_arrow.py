@@ -1,13 +1,13 @@
 """The parts of a batch of events that comes as an Arrow table.
 
 Only what is asked for is converted, chunk by chunk, and a value that the model does not have is
-refused with its row, counted over the whole table.
+refused with its row, counted over the whole table (``refusals.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,7 @@ from predicast.errors import (
     suggest,
 )
 from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leaves
+from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
     Booleans,
     ClosedEnds,
@@ -55,7 +56,10 @@ Ends = Mapping[str, tuple[str, str]]
 
 
 def parts_of(
-    table: pa.Table, attributes: Collection[str] | None, intervals: Ends | None
+    table: pa.Table,
+    attributes: Collection[str] | None,
+    intervals: Ends | None,
+    refusals: Refusals,
 ) -> dict[str, list[TypedValues]]:
     """The parts of the attributes, or of all; ``intervals`` says whose ends are two columns."""
     ends = {name: _pair(name, pair) for name, pair in (intervals or {}).items()}
@@ -67,17 +71,18 @@ def parts_of(
         wanted = {*attributes, *(column for pair in asked.values() for column in pair)}
     leaves = find_leaves(table.schema, wanted)
     found = {
-        name: _parts(table, leaf)
+        name: _parts(table, leaf, refusals)
         for name, leaf in leaves.items()
         if name in attributes and name not in asked
     }
     for name, pair in asked.items():
-        lows, highs = (_parts(table, _end(name, column, table, leaves)) for column in pair)
-        found[name] = _interval_parts(name, lows, highs, table.num_rows)
+        ends_ = [_end(name, column, table, leaves) for column in pair]
+        lows, highs = (_parts(table, end, refusals) for end in ends_)
+        found[name] = _interval_parts(name, lows, highs, table.num_rows, refusals)
     return found
 
 
-def _parts(table: pa.Table, leaf: LeafColumn) -> list[TypedValues]:
+def _parts(table: pa.Table, leaf: LeafColumn, refusals: Refusals) -> list[TypedValues]:
     """The values of one column, by representation."""
     kind = leaf.type
     if pa.types.is_null(kind):
@@ -85,17 +90,22 @@ def _parts(table: pa.Table, leaf: LeafColumn) -> list[TypedValues]:
     pieces = list(leaf.pieces(table))
     for is_type, part, read in _READERS:
         if is_type(kind):
-            return [part(*_gathered(leaf.name, pieces, read))]
+            return [part(*_gathered(leaf.name, pieces, read, refusals))]
     if is_text(kind):
-        return [_strings(leaf.name, pieces)]
+        return [_strings(leaf.name, pieces, refusals)]
     if is_decimal(kind):
-        return _decimal_parts(leaf.name, pieces)
-    raise UnsupportedColumnError(
+        return _decimal_parts(leaf.name, pieces, refusals)
+    error = UnsupportedColumnError(
         f"column {leaf.name!r} is of type {_shown(kind)}; events hold integers, floats, strings, "
         f"booleans and timestamps: {_cast_hint(kind)}",
         column=leaf.name,
         type=str(kind),
     )
+    # Of what Arrow has no type for it is not known where it is null.
+    is_opaque = isinstance(kind, pa.OpaqueType)
+    every = np.arange(table.num_rows) if is_opaque else _one([piece.rows() for piece in pieces])
+    refusals.add(every, error)
+    return []
 
 
 _READERS: Final[
@@ -110,17 +120,19 @@ _READERS: Final[
 
 
 def _gathered(
-    name: str, pieces: list[Piece], read: Callable[[pa.Array], Read]
+    name: str, pieces: list[Piece], read: Callable[[pa.Array], Read], refusals: Refusals
 ) -> tuple[npt.NDArray[Any], Rows | None]:
     """The values of all pieces, and the rows where they stand."""
-    gathered = []
+    gathered, kept = [], []
     for piece in pieces:
         values, wrong, why = read(piece.array)
         if wrong is not None and wrong.any():
-            position = int(wrong.argmax())
-            _refuse(name, piece.row(position), _raw(piece.array[position]), why)
+            value = _raw(piece.array[int(wrong.argmax())])
+            refusals.add(*_refused(name, piece.rows()[wrong], value, why))
+            values, piece = values[~wrong], piece.only(~wrong)  # noqa: PLW2901
         gathered.append(values)
-    return _frozen(_one(gathered)), _rows(pieces)
+        kept.append(piece)
+    return _frozen(_one(gathered)), _rows(kept)
 
 
 def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -146,23 +158,24 @@ def _raw(scalar: pa.Scalar) -> Any:
     return scalar.value if temporal else scalar.as_py()
 
 
-def _refuse(name: str, row: int, value: Any, why: str) -> NoReturn:
+def _refused(name: str, rows: Rows, value: Any, why: str) -> tuple[Rows, InvalidValueError]:
+    """Rows, and what is wrong with the value in the first of them."""
+    row = int(rows[0])
     shown = str(value) if len(str(value)) <= 60 else f"{str(value)[:57]}..."
-    raise InvalidValueError(
-        f"attribute {name!r}, row {row}: {shown} {why}", attribute=name, value=value, row=row
-    )
+    message = f"attribute {name!r}, row {row}: {shown} {why}"
+    return rows, InvalidValueError(message, attribute=name, value=value, row=row)
 
 
-def _decimal_parts(name: str, pieces: list[Piece]) -> list[TypedValues]:
+def _decimal_parts(name: str, pieces: list[Piece], refusals: Refusals) -> list[TypedValues]:
     """Decimals that are 64-bit integers, and those that are floats, exactly."""
     gathered = []
     for piece in pieces:
         numbers, whole, real = decimals(piece.array)
         inexact = ~(whole | real)
         if inexact.any():
-            position = int(inexact.argmax())
+            value = piece.array[int(inexact.argmax())].as_py()
             why = "is neither a 64-bit integer nor exact as a float; cast it to double to round it"
-            _refuse(name, piece.row(position), piece.array[position].as_py(), why)
+            refusals.add(*_refused(name, piece.rows()[inexact], value, why))
         gathered.append((numbers, whole, real))
     numbers, whole, real = (_one(list(each)) for each in zip(*gathered, strict=True))
     rows = _one([piece.rows() for piece in pieces])
@@ -174,7 +187,7 @@ def _decimal_parts(name: str, pieces: list[Piece]) -> list[TypedValues]:
     return parts
 
 
-def _strings(name: str, pieces: list[Piece]) -> Strings:
+def _strings(name: str, pieces: list[Piece], refusals: Refusals) -> Strings:
     """Strings by rank among those that occur."""
     coded = [coded_text(piece.array) for piece in pieces]
     codes = [each for each, _ in coded]
@@ -190,9 +203,11 @@ def _strings(name: str, pieces: list[Piece]) -> Strings:
     all_codes, words = _occurring(all_codes, words)
     found, wrong = texts(words)
     if wrong:
-        position = int(np.isin(all_codes, wrong).argmax())
-        row = position if rows is None else int(rows[position])
-        _refuse(name, row, found[all_codes[position]], "is not Unicode (UTF-8)")
+        rows = np.arange(len(all_codes)) if rows is None else rows
+        odd = np.isin(all_codes, wrong)
+        value = found[all_codes[int(odd.argmax())]]
+        refusals.add(*_refused(name, rows[odd], value, "is not Unicode (UTF-8)"))
+        all_codes, rows = all_codes[~odd], rows[~odd]
     order = pc.sort_indices(words).to_numpy()  # UTF-8 sorts by code point
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
@@ -247,22 +262,25 @@ def _end(
 
 
 def _interval_parts(
-    name: str, lows: list[TypedValues], highs: list[TypedValues], length: int
+    name: str,
+    lows: list[TypedValues],
+    highs: list[TypedValues],
+    length: int,
+    refusals: Refusals,
 ) -> list[TypedValues]:
     """Intervals; as arrays if all ends are of one representation."""
     types = {type(part) for part in (*lows, *highs)}
     if not types:
         return []
     if len(types) > 1 or not types <= {Integers, Floats, Timestamps}:
-        return [_boxed_intervals(name, lows, highs, length)]
+        return [_boxed_intervals(name, lows, highs, length, refusals)]
     dtype = (*lows, *highs)[0].values.dtype
     (lo, has_lo), (hi, has_hi) = (_spread(parts, length, dtype) for parts in (lows, highs))
     empty = has_lo & has_hi & (lo > hi)
     ends = ClosedEnds(types.pop().kind, lo, hi, has_lo, has_hi)
-    if empty.any():
-        row = int(empty.argmax())
-        _interval(name, row, *(ends.value(each[row]) for each in (lo, hi)))
-    there = has_lo | has_hi
+    for row in np.flatnonzero(empty).tolist():
+        _interval(name, row, ends.value(lo[row]), ends.value(hi[row]), refusals)
+    there = (has_lo | has_hi) & ~empty
     if there.all():
         return [Intervals(ends, None)]
     rows = np.flatnonzero(there)
@@ -283,13 +301,19 @@ def _spread(
 
 
 def _boxed_intervals(
-    name: str, lows: list[TypedValues], highs: list[TypedValues], length: int
+    name: str,
+    lows: list[TypedValues],
+    highs: list[TypedValues],
+    length: int,
+    refusals: Refusals,
 ) -> Intervals:
     lo, hi = (_boxed(parts, length) for parts in (lows, highs))
-    rows = [row for row in range(length) if lo[row] is not None or hi[row] is not None]
-    boxed = np.empty(len(rows), object)
-    boxed[:] = [_interval(name, row, lo[row], hi[row]) for row in rows]
-    return Intervals(boxed, np.array(rows, np.int64))
+    there = [row for row in range(length) if lo[row] is not None or hi[row] is not None]
+    made = [(row, _interval(name, row, lo[row], hi[row], refusals)) for row in there]
+    kept = [(row, interval) for row, interval in made if interval is not None]
+    boxed = np.empty(len(kept), object)
+    boxed[:] = [interval for _, interval in kept]
+    return Intervals(boxed, np.array([row for row, _ in kept], np.int64))
 
 
 def _boxed(parts: list[TypedValues], length: int) -> list[Any]:
@@ -300,10 +324,11 @@ def _boxed(parts: list[TypedValues], length: int) -> list[Any]:
     return values
 
 
-def _interval(name: str, row: int, lo: Any, hi: Any) -> Interval:
+def _interval(name: str, row: int, lo: Any, hi: Any, refusals: Refusals) -> Interval | None:
     try:
         return Interval(lo, hi)
     except ModelError as error:
-        raise InvalidIntervalError(
-            f"attribute {name!r}, row {row}: {error.message}", attribute=name, row=row
-        ) from error
+        message = f"attribute {name!r}, row {row}: {error.message}"
+        refused = InvalidIntervalError(message, attribute=name, row=row)
+        refusals.add(np.array([row]), refused)
+        return None
