@@ -29,6 +29,7 @@ from predicast.model import (
     Value,
     subscription_of,
 )
+from predicast.model.decimals import ExactDecimal
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.testing import edges
 
@@ -75,6 +76,14 @@ def real(chance: Random) -> float:
     return float(integer(chance))
 
 
+def decimal(chance: Random) -> ExactDecimal:
+    """The edges, and what has more digits than a float."""
+    if chance.random() < 0.5:
+        return chance.choice(edges.DECIMALS)
+    digits = f"{chance.randint(-40, 40)}.{chance.randrange(1, 4)}{'0' * 20}{chance.randrange(1, 4)}"
+    return ExactDecimal(digits)
+
+
 def text(chance: Random) -> str:
     """Strings that share prefixes, suffixes and parts, and the edges."""
     if chance.random() < 0.15:
@@ -98,12 +107,13 @@ def instant(chance: Random) -> datetime:
 DRAW: Final[Mapping[type, Callable[[Random], Value]]] = {
     int: integer,
     float: real,
+    ExactDecimal: decimal,
     str: text,
     bool: lambda chance: chance.random() < 0.5,
     datetime: instant,
 }
 _TYPES: Final[Mapping[Kind, tuple[type, ...]]] = {
-    Kind.NUMBER: (int, float),
+    Kind.NUMBER: (*(int, float) * 4, ExactDecimal),
     Kind.STRING: (str,),
     Kind.BOOLEAN: (bool,),
     Kind.TIMESTAMP: (datetime,),

@@ -8,15 +8,19 @@ A subscription lists its clauses, a clause its constraints::
         {"attribute": "note", "operator": "like", "value": "50!% off", "escape": "!"},
         {"attribute": "volume", "operator": "exists"}]}]}
 
-An event is a JSON object. JSON has no timestamps and no intervals; they are objects with one key::
+An event is a JSON object. JSON has no timestamps and no intervals, and its readers make floats of
+decimals with more digits than those have; they are objects with one key::
 
     {"symbol": "IBM", "at": {"$timestamp": "2026-01-31T09:30:00Z"},
-     "x": {"$interval": {"lo": 3, "hi": 7, "hi_open": true}}}
+     "x": {"$interval": {"lo": 3, "hi": 7, "hi_open": true}},
+     "total": {"$decimal": "12345678901234567890.12"}}
 """
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -32,12 +36,15 @@ from predicast.errors import (
 from predicast.language.derived_names import canonical_attribute
 from predicast.language.where.literals import timestamp
 from predicast.model import Clause, Constraint, Event, Interval, LikePattern, Operator, Subscription
+from predicast.model.decimals import ExactDecimal
 from predicast.model.expression import MAX_CLAUSES, MAX_CONSTRAINTS
 from predicast.model.operators import LIKE, PRESENCE
 from predicast.model.values import Unreadable, lone_surrogate
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
 _CONSTRAINT_KEYS: Final = frozenset({"attribute", "operator", "value", "escape"})
+_DIGITS: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_SPECIAL: Final = frozenset({"$timestamp", "$interval", "$decimal"})
 _INTERVAL_KEYS: Final = frozenset({"lo", "hi", "lo_open", "hi_open"})
 
 
@@ -77,6 +84,8 @@ def constraint_to_document(constraint: Constraint) -> dict[str, Any]:
 
 
 def _document(value: Any) -> Any:
+    if isinstance(value, ExactDecimal):
+        return {"$decimal": str(value)}
     if isinstance(value, datetime):
         return {"$timestamp": value.replace(tzinfo=None).isoformat() + "Z"}
     if isinstance(value, Interval):
@@ -149,7 +158,7 @@ def attributes_from_json(text: str | bytes) -> dict[str, Any]:
 def _with_values(
     document: dict[str, Any], path: str, depth: int, *, strict: bool
 ) -> dict[str, Any]:
-    """The same object with ``$timestamp`` and ``$interval`` made into values."""
+    """The same object with ``$timestamp``, ``$interval`` and ``$decimal`` made into values."""
     if depth > 64:
         return document  # Event refuses the nesting, with an error of its own
     found = {}
@@ -158,7 +167,7 @@ def _with_values(
         if isinstance(value, dict) and lone_surrogate(key) is None:
             inner = f"{path}.{key}"
             special = next(iter(value), "") if len(value) == 1 else ""
-            if special in {"$timestamp", "$interval"}:
+            if special in _SPECIAL:
                 found[key] = _value(value, inner) if strict else _value_if_any(value, inner)
             else:
                 found[key] = _with_values(value, inner, depth + 1, strict=strict)
@@ -223,6 +232,8 @@ def _value(document: Any, path: str) -> Any:
         return document
     if "$interval" in document:
         return _interval(_only(document, "$interval", path), f"{path}.$interval")
+    if "$decimal" in document:
+        return _decimal(_only(document, "$decimal", path), path)
     text = _only(document, "$timestamp", path)
     if not isinstance(text, str):
         _refuse(path, f"$timestamp takes a string, not {_type(text)}")
@@ -230,6 +241,13 @@ def _value(document: Any, path: str) -> Any:
         return timestamp(text)
     except InvalidValueError as error:
         raise JsonFormError(f"{path}: {error.message}", path=path) from error
+
+
+def _decimal(text: Any, path: str) -> Decimal:
+    """The digits of a decimal; an exponent, NaN and the like are none."""
+    if not isinstance(text, str) or _DIGITS.fullmatch(text) is None:
+        _refuse(path, "$decimal takes digits in a string, such as '-12.50'")
+    return Decimal(text)
 
 
 def _value_if_any(document: Any, path: str) -> Any:

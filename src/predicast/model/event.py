@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from predicast.errors import InvalidEventError, NestingTooDeepError
+from predicast.model.decimals import ExactDecimal
 from predicast.model.interval import Interval
 from predicast.model.values import NOT_UNICODE, Value, checked, lone_surrogate
 
@@ -49,6 +50,10 @@ class Event:
     def items(self) -> Iterator[tuple[str, Value | Interval]]:
         """Names with their values."""
         return iter(self._attributes.items())
+
+    def has_decimals(self) -> bool:
+        """Whether some number is neither a 64-bit integer nor a float."""
+        return ExactDecimal in map(type, self._attributes.values())
 
     def __len__(self) -> int:
         return len(self._attributes)

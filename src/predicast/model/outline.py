@@ -28,6 +28,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from predicast.bounded_cache import remembered
 from predicast.model.clause import Clause
 from predicast.model.constraint import Constraint, Operand, trusted_constraint
+from predicast.model.decimals import ExactDecimal
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.subscription import Subscription
 from predicast.model.values import Kind, Value, kind_of
@@ -38,6 +39,7 @@ class OperandType(enum.Enum):
 
     INTEGER = "integer"
     FLOAT = "float"
+    DECIMAL = "decimal"  # numbers that are neither
     STRING = "string"
     BOOLEAN = "boolean"
     TIMESTAMP = "timestamp"
@@ -60,6 +62,7 @@ Slots: TypeAlias = tuple[tuple[Slot, ...], ...]
 OPERAND_TYPES: Final[dict[type, OperandType]] = {
     int: OperandType.INTEGER,
     float: OperandType.FLOAT,
+    ExactDecimal: OperandType.DECIMAL,
     str: OperandType.STRING,
     bool: OperandType.BOOLEAN,
     datetime: OperandType.TIMESTAMP,
@@ -67,6 +70,7 @@ OPERAND_TYPES: Final[dict[type, OperandType]] = {
 KINDS: Final = {
     OperandType.INTEGER: Kind.NUMBER,
     OperandType.FLOAT: Kind.NUMBER,
+    OperandType.DECIMAL: Kind.NUMBER,
     OperandType.STRING: Kind.STRING,
     OperandType.BOOLEAN: Kind.BOOLEAN,
     OperandType.TIMESTAMP: Kind.TIMESTAMP,

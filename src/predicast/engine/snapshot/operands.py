@@ -1,13 +1,16 @@
 """Slots and operands in a file: what constraints are made of.
 
 A slot (attribute, operator, types of its operands) is written as it is; operands are numbers, or
-codes of the distinct strings and the distinct objects. Objects (sets, patterns, regular
-expressions) are written as the language's JSON writes the constraint, without its attribute.
+codes of the distinct strings (also for decimals, by their digits) and the distinct objects. Objects
+(sets, patterns, regular expressions) are written as the language's JSON writes the constraint,
+without its attribute.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
@@ -20,11 +23,13 @@ from predicast.engine.snapshot.texts import narrow, objects
 from predicast.errors import PredicastError
 from predicast.language.json_form import constraint_from_document, constraint_to_document
 from predicast.model.constraint import trusted_constraint
+from predicast.model.decimals import ExactDecimal, exact_number
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.outline import KINDS, OperandType, Slot
 from predicast.model.values import microseconds
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
+_DIGITS: Final = re.compile(r"-?[0-9]{1,2000}(?:\.[0-9]{1,2000})?")
 _ANY: Final = "attribute"  # objects are shared by slots of several attributes
 _YEARS: Final = tuple(
     int(np.datetime64(end, "us").astype(np.int64))
@@ -96,6 +101,17 @@ def read_objects(texts: pa.Array) -> tuple[list[Operator], Array]:
         operators.append(constraint.operator)
         operands.append(constraint.operand)
     return operators, objects(operands)
+
+
+def read_decimals(texts: Array) -> Array:
+    """Decimals from their digits."""
+    found = np.empty(len(texts), object)
+    for place, text in enumerate(texts.tolist()):
+        number = exact_number(Decimal(text)) if _DIGITS.fullmatch(text) else None
+        if type(number) is not ExactDecimal:
+            raise damaged(f"has a decimal that cannot be: {text[:60]}")
+        found[place] = number
+    return found
 
 
 def check_values(type_: OperandType, values: Array) -> None:

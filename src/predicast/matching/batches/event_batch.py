@@ -18,6 +18,7 @@ from predicast.matching.batches.from_arrow import parts_of
 from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
     Booleans,
+    Decimals,
     Floats,
     Integers,
     Intervals,
@@ -28,6 +29,7 @@ from predicast.matching.batches.typed_values import (
     TypedValues,
 )
 from predicast.model import Absent, Constraint, Event, Interval
+from predicast.model.decimals import ExactDecimal
 from predicast.model.values import microseconds
 
 
@@ -129,19 +131,20 @@ def _strings(values: list[str], rows: Rows) -> TypedValues:
     return Strings(np.array([rank[value] for value in values], np.int32), rows, words)
 
 
-def _intervals(values: list[Interval], rows: Rows) -> TypedValues:
+def _boxed(values: list[Any]) -> np.ndarray:
     boxed = np.empty(len(values), object)
     boxed[:] = values
-    return Intervals(boxed, rows)
+    return boxed
 
 
 _FROM_PYTHON: Final[dict[type, Callable[[list[Any], Rows], TypedValues]]] = {
     int: lambda values, rows: Integers(np.array(values, np.int64), rows),
     float: lambda values, rows: Floats(np.array(values, np.float64), rows),
+    ExactDecimal: lambda values, rows: Decimals(_boxed(values), rows),
     bool: lambda values, rows: Booleans(np.array(values, bool), rows),
     datetime: lambda values, rows: Timestamps(
         np.array([microseconds(value) for value in values], np.int64), rows
     ),
     str: _strings,
-    Interval: _intervals,
+    Interval: lambda values, rows: Intervals(_boxed(values), rows),
 }

@@ -19,12 +19,12 @@ from predicast.arrow import (
     Read,
     booleans,
     coded_text,
-    decimals,
     floats,
     instants,
     integers,
-    is_decimal,
+    is_exact,
     is_text,
+    numbers,
     texts,
 )
 from predicast.errors import (
@@ -41,6 +41,7 @@ from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
     Booleans,
     ClosedEnds,
+    Decimals,
     Floats,
     Integers,
     Intervals,
@@ -88,16 +89,16 @@ def _parts(table: pa.Table, leaf: LeafColumn, refusals: Refusals) -> list[TypedV
     if pa.types.is_null(kind):
         return []
     pieces = list(leaf.pieces(table))
+    if is_exact(kind):
+        return _number_parts(pieces)
     for is_type, part, read in _READERS:
         if is_type(kind):
             return [part(*_gathered(leaf.name, pieces, read, refusals))]
     if is_text(kind):
         return [_strings(leaf.name, pieces, refusals)]
-    if is_decimal(kind):
-        return _decimal_parts(leaf.name, pieces, refusals)
     error = UnsupportedColumnError(
-        f"column {leaf.name!r} is of type {_shown(kind)}; events hold integers, floats, strings, "
-        f"booleans and timestamps: {_cast_hint(kind)}",
+        f"column {leaf.name!r} is of type {_shown(kind)}; events hold integers, floats, decimals, "
+        f"strings, booleans and timestamps: {_cast_hint(kind)}",
         column=leaf.name,
         type=str(kind),
     )
@@ -166,24 +167,22 @@ def _refused(name: str, rows: Rows, value: Any, why: str) -> tuple[Rows, Invalid
     return rows, InvalidValueError(message, attribute=name, value=value, row=row)
 
 
-def _decimal_parts(name: str, pieces: list[Piece], refusals: Refusals) -> list[TypedValues]:
-    """Decimals that are 64-bit integers, and those that are floats, exactly."""
-    gathered = []
-    for piece in pieces:
-        numbers, whole, real = decimals(piece.array)
-        inexact = ~(whole | real)
-        if inexact.any():
-            value = piece.array[int(inexact.argmax())].as_py()
-            why = "is neither a 64-bit integer nor exact as a float; cast it to double to round it"
-            refusals.add(*_refused(name, piece.rows()[inexact], value, why))
-        gathered.append((numbers, whole, real))
-    numbers, whole, real = (_one(list(each)) for each in zip(*gathered, strict=True))
-    rows = _one([piece.rows() for piece in pieces])
+def _number_parts(pieces: list[Piece]) -> list[TypedValues]:
+    """Numbers that may be of any type, by the type that each of them is of."""
+    read = [numbers(piece.array) for piece in pieces]
+    rows = [piece.rows() for piece in pieces]
+    gathered: list[tuple[type[TypedValues], list[Any], list[Any]]] = [
+        (Integers, [each.integers for each in read], [each.is_integer for each in read]),
+        (Floats, [each.floats for each in read], [each.is_float for each in read]),
+        (Decimals, [each.decimals for each in read], [each.is_decimal for each in read]),
+    ]
+    every = all(piece.places is None for piece in pieces)
     parts: list[TypedValues] = []
-    if whole.any():
-        parts.append(Integers(_frozen(numbers[whole].astype(np.int64)), rows[whole]))
-    if real.any():
-        parts.append(Floats(_frozen(numbers[real].astype(np.float64)), rows[real]))
+    for part, values, masks in gathered:
+        if any(map(len, values)):
+            alone = every and all(mask.all() for mask in masks)
+            where = None if alone else _one([r[m] for r, m in zip(rows, masks, strict=True)])
+            parts.append(part(_frozen(_one(values)), where))
     return parts
 
 

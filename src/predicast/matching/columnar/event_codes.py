@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,9 @@ import numpy.typing as npt
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import (
     Booleans,
+    Decimals,
     Intervals,
+    Number,
     Strings,
     TypedValues,
     ranges_over_integers,
@@ -23,6 +26,8 @@ from predicast.matching.columnar.compile.axes import FAILS, PASSES, SCALES, TEXT
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
 from predicast.matching.columnar.reserved import FLOAT, INTEGER
 from predicast.model import Absent, Event, Interval, Kind, Value
+from predicast.model.decimals import order_text
+from predicast.model.spans import Span
 from predicast.model.values import kind_of, microseconds
 
 
@@ -65,7 +70,8 @@ class _AttributeAxes(NamedTuple):
     numbers: list[int]
     texts: list[tuple[int, TextCuts, TextCuts, bool]]  # lower and upper cuts, whether reversed
     presence: list[int]
-    others: list[int]  # neither numbers nor texts nor flags
+    exact: list[tuple[int, Axis]]  # numbers as texts
+    others: list[int]  # none of these, and no flags
 
     def add(self, number: int, axis: Axis) -> None:
         """One more axis."""
@@ -76,6 +82,8 @@ class _AttributeAxes(NamedTuple):
             assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
             is_reversed = axis.name.scale is Scale.REVERSED
             self.texts.append((number, axis.lower, axis.upper, is_reversed))
+        elif axis.name.scale is Scale.EXACT:
+            self.exact.append((number, axis))
         elif axis.name.scale is Scale.PRESENCE:
             self.presence.append(number)
         elif not axis.name.is_flag():
@@ -91,7 +99,8 @@ class EventCoder:
         for number, axis in enumerate(axes):
             mine = self._by_attribute.get(axis.name.attribute)
             if mine is None:
-                mine = self._by_attribute[axis.name.attribute] = _AttributeAxes([], [], [], [], [])
+                mine = _AttributeAxes([], [], [], [], [], [])
+                self._by_attribute[axis.name.attribute] = mine
             mine.add(number, axis)
         lacking = [_lacking(axis, absent) for axis in axes]
         self._lacking = EventCodes(
@@ -124,6 +133,9 @@ class EventCoder:
                         wholes[axis], types[axis] = value, INTEGER
                     else:
                         reals[axis], types[axis] = value, FLOAT
+                for axis, its in mine.exact:
+                    low[axis], high[axis] = _exact_code(its, value)  # type: ignore[arg-type]
+                    is_wide[axis] = False
                 if mine.texts or mine.others:
                     _fail(mine, codes, numbers=False)
             elif type_ is str:
@@ -131,7 +143,7 @@ class EventCoder:
                     text = value[::-1] if is_reversed else value  # type: ignore[index]
                     low[axis], high[axis] = lower.code(text), upper.code(text)  # type: ignore[arg-type]
                     is_wide[axis] = False
-                if mine.numbers or mine.others:
+                if mine.numbers or mine.exact or mine.others:
                     _fail(mine, codes, numbers=True)
             else:
                 for axis, its in mine.all:
@@ -184,7 +196,9 @@ class EventCoder:
 def _fail(mine: _AttributeAxes, codes: OneEvent, *, numbers: bool) -> None:
     """Note that a value is of another kind than numbers, or than texts, and than all others."""
     low, high, is_wide, *_ = codes.flat
-    failing = mine.numbers if numbers else [axis for axis, *_ in mine.texts]
+    failing = [*mine.numbers, *(axis for axis, _ in mine.exact)]
+    if not numbers:
+        failing = [axis for axis, *_ in mine.texts]
     for axis in (*failing, *mine.others):
         low[axis], high[axis] = FAILS
         is_wide[axis] = False
@@ -213,12 +227,32 @@ def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
         text = value if scale is Scale.STRING else value[::-1]
         assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
         return axis.lower.code(text), axis.upper.code(text)
+    if scale is Scale.EXACT and kind_of(value) is Kind.NUMBER:
+        return _exact_code(axis, value)  # type: ignore[arg-type]
     if SCALES[kind_of(value)] is not scale:
         return FAILS
-    number = microseconds(value) if isinstance(value, datetime) else value
+    number: Any = microseconds(value) if isinstance(value, datetime) else value
     number = int(number) if isinstance(number, bool) else number
     assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
     return axis.lower.code(number), axis.upper.code(number)
+
+
+def _exact_code(axis: Axis, number: Number) -> tuple[int, int]:
+    """What a number says of an axis of texts that sort as numbers do."""
+    assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
+    text = order_text(number)
+    return axis.lower.code(text), axis.upper.code(text)
+
+
+def _code_one_by_one(axis: Axis, part: TypedValues, codes: EventCodes) -> None:
+    """Numbers of which either they or the cuts are no numbers of a processor."""
+    rows = np.arange(len(part)) if part.rows is None else part.rows
+    known: dict[Any, tuple[int, int]] = {}
+    for position, row in enumerate(rows.tolist()):
+        value = part.value(position)
+        if value not in known:
+            known[value] = value_code(axis, value)
+        codes.low[row], codes.high[row] = known[value]
 
 
 def _code_part(axis: Axis, part: TypedValues, codes: EventCodes) -> None:
@@ -238,6 +272,10 @@ def _code_part(axis: Axis, part: TypedValues, codes: EventCodes) -> None:
         words = part.words if scale is Scale.STRING else [word[::-1] for word in part.words]
         codes.low[rows] = _code_words(axis.lower, words)[part.values]
         codes.high[rows] = _code_words(axis.upper, words)[part.values]
+    elif part.kind is Kind.NUMBER and (
+        scale is Scale.EXACT or (scale is Scale.NUMBER and isinstance(part, Decimals))
+    ):
+        _code_one_by_one(axis, part, codes)
     elif SCALES[part.kind] is scale:
         assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
         values = part.values.astype(np.int64) if isinstance(part, Booleans) else part.values
@@ -257,7 +295,7 @@ def _code_intervals(
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Crosswise, as ``interval_code`` says."""
     ends = part.closed
-    if ends is None:
+    if ends is None or axis.name.scale is Scale.EXACT:
         pairs = [interval_code(axis, interval) for interval in part.values]
         both = np.array(pairs, np.int32).reshape(-1, 2)
         return both[:, 0], both[:, 1]
@@ -273,15 +311,36 @@ def _code_intervals(
     return low, high
 
 
+def _exact_interval_code(axis: Axis, span: Span) -> tuple[int, int]:
+    assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
+    low, high = len(axis.lower), 0
+    if span.hi is not None:
+        # Cuts stand just before a text; one at the end itself counts unless the end is open.
+        text = order_text(span.hi)
+        low = bisect_left(axis.lower.words, text) if span.hi_open else axis.lower.code(text)
+    if span.lo is not None:
+        high = axis.upper.code(order_text(span.lo) + "\0" * span.lo_open)
+    return low, high
+
+
+_OF_INTERVALS: Final = {
+    Scale.NUMBER: Kind.NUMBER,
+    Scale.EXACT: Kind.NUMBER,
+    Scale.TIMESTAMP: Kind.TIMESTAMP,
+}
+
+
 def interval_code(axis: Axis, interval: Interval) -> tuple[int, int]:
     """Crosswise: the lower code of the upper end, the upper code of the lower end."""
-    kind = {Scale.NUMBER: Kind.NUMBER, Scale.TIMESTAMP: Kind.TIMESTAMP}.get(axis.name.scale)
+    kind = _OF_INTERVALS.get(axis.name.scale)
     if kind is None or interval.kind not in {kind, None}:
         return FAILS
-    assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
     span = interval.span()
     if interval.is_discrete():
         span = span.closed_over_integers()
+    if axis.name.scale is Scale.EXACT:
+        return _exact_interval_code(axis, span)
+    assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
     if span.hi is None:
         low = len(axis.lower)
     else:

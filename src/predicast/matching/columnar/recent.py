@@ -34,7 +34,7 @@ import numpy as np
 from predicast.arrays import Array
 from predicast.bounded_cache import remembered
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.batches.typed_values import Intervals, Strings, TypedValues
+from predicast.matching.batches.typed_values import Decimals, Intervals, Strings, TypedValues
 from predicast.matching.brute_force import CHUNK_ROWS, Groups, MaskCache
 from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.coded_tests import CodedTests
@@ -47,7 +47,7 @@ from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event, Kind, Operator, Subscription
 from predicast.model.operand_columns import OperandColumns
 from predicast.model.operators import BOUNDS
-from predicast.model.outline import KINDS, Outline, Stated
+from predicast.model.outline import KINDS, OperandType, Outline, Stated
 from predicast.model.values import kind_of, microseconds
 
 NEVER: Final = np.iinfo(np.int64).max  # the epoch of what is not gone
@@ -299,7 +299,7 @@ class RecentView:
     def match(self, event: Event, epoch: int) -> list[int]:
         """The keys that one event matches; some perhaps twice."""
         absent = self.recent.absent
-        if event.is_region and self._has_columns_of(event):
+        if (event.is_region or event.has_decimals()) and self._has_columns_of(event):
             asked: Iterable[_Waiting] = self.recent.waiting[: self.waiting]
             return _by_definition(asked, event, absent, epoch)
         odd = self.recent.odd[: self._odd] if self._odd else ()
@@ -329,7 +329,7 @@ class RecentView:
     def match_columns(self, columns: EventBatch, epoch: int) -> list[Runs]:
         """The matches of a batch, in pieces whose values fit in memory."""
         if any(
-            isinstance(part, Intervals)
+            isinstance(part, Intervals | Decimals)
             for name in self.recent.columns
             for part in columns.parts(name)
         ):
@@ -455,7 +455,7 @@ def _bounds(outline: Outline) -> list[dict[tuple[str, Kind], _Ends]] | None:
         for attribute, operator, operands in slots:
             kinds = {KINDS.get(type_) for type_ in operands}
             kind = kinds.pop() if len(kinds) == 1 else None
-            if kind is None or operator not in BOUNDS:
+            if kind is None or operator not in BOUNDS or OperandType.DECIMAL in operands:
                 return None
             if kind not in _BY_ORDER and operator is not Operator.EQ:
                 return None

@@ -53,6 +53,7 @@ from predicast.matching.counting.constraint_lists import (
 from predicast.matching.counting.constraint_subscription_list import HeldConstraint
 from predicast.matching.counting.constraint_tries import PrefixTrie, SubstringTrie, SuffixTrie
 from predicast.model import Interval, Kind, Operator, Value
+from predicast.model.decimals import ExactDecimal
 
 _LISTS: Final[dict[Operator, Callable[[], ConstraintList]]] = {
     # The side on which a value equal to an operand falls makes the test strict or not.
@@ -79,6 +80,7 @@ class ConstraintIndex:
         self._types: dict[type, _Names] = {
             int: self._kinds[Kind.NUMBER],
             float: self._kinds[Kind.NUMBER],
+            ExactDecimal: self._kinds[Kind.NUMBER],
             str: self._kinds[Kind.STRING],
             bool: self._kinds[Kind.BOOLEAN],
             datetime: self._kinds[Kind.TIMESTAMP],

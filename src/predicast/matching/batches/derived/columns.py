@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from predicast.matching.batches.typed_values import (
     Booleans,
+    Decimals,
     Floats,
     Integers,
     Mask,
@@ -24,6 +25,7 @@ from predicast.matching.batches.typed_values import (
     TypedValues,
 )
 from predicast.model import Value
+from predicast.model.decimals import ExactDecimal
 from predicast.model.values import microseconds
 
 Column: TypeAlias = list[TypedValues]  # parts that share no row
@@ -31,6 +33,7 @@ Column: TypeAlias = list[TypedValues]  # parts that share no row
 TYPES: Final[dict[type, type[TypedValues]]] = {
     int: Integers,
     float: Floats,
+    ExactDecimal: Decimals,
     bool: Booleans,
     str: Strings,
     datetime: Timestamps,
@@ -38,6 +41,7 @@ TYPES: Final[dict[type, type[TypedValues]]] = {
 _DTYPES: Final[dict[type[TypedValues], Any]] = {
     Integers: np.int64,
     Floats: np.float64,
+    Decimals: object,
     Booleans: np.bool_,
     Timestamps: np.int64,
 }

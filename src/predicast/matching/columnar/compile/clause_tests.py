@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 from predicast.matching.columnar.compile.axes import IS_CLEAR, IS_SET, SCALES, AxisName, Scale
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.model import Absent, Clause, Constraint, Kind, Operator
+from predicast.model.decimals import ExactDecimal, order_text
 from predicast.model.domain import Domain, after_prefix, domain_of
 from predicast.model.spans import Span, SpanSet
 
@@ -60,10 +61,13 @@ def _add_valued(
             tests.others.append(Other(attribute, group, inverted=False))
             return
         tests.ranges.append((AxisName(attribute, Scale.DISCRETE), IS_CLEAR))
-    if len(domain.spans) == 1:
-        tests.ranges.append((name, domain.spans[0]))
+    spans = domain.spans
+    if domain.kind is Kind.NUMBER and any(map(_is_exact, spans)):
+        name, spans = AxisName(attribute, Scale.EXACT), tuple(map(_as_texts, spans))
+    if len(spans) == 1:
+        tests.ranges.append((name, spans[0]))
     else:
-        tests.sets.append((name, domain.spans))
+        tests.sets.append((name, spans))
     for constraint in domain.rest:
         backwards = _reversed_suffix(constraint)
         if backwards is None:
@@ -72,6 +76,17 @@ def _add_valued(
             tests.ranges.append((AxisName(attribute, Scale.REVERSED), backwards))
         else:
             tests.sets.append((AxisName(attribute, Scale.REVERSED), tuple(_around(backwards))))
+
+
+def _is_exact(span: Span) -> bool:
+    return type(span.lo) is ExactDecimal or type(span.hi) is ExactDecimal
+
+
+def _as_texts(span: Span) -> Span:
+    """A span of numbers as one of the texts that sort like them, half-open as those of strings."""
+    lo = None if span.lo is None else order_text(span.lo) + "\0" * span.lo_open
+    hi = None if span.hi is None else order_text(span.hi) + "\0" * (not span.hi_open)
+    return Span(lo, hi, False, True)
 
 
 def _pattern(attribute: str, constraint: Constraint) -> Other:
