@@ -67,6 +67,8 @@ _CAST_FROM: Final = {
 }
 
 _ALL: Final = (
+    # The event's arrival, which is given with its attributes: nothing is computed.
+    Function("now", (), 0, 0, _TIME, lambda: None),
     _strict("+", values.add, _NUMBER, _NUMBER, _NUMBER),
     _strict("-", values.subtract, _NUMBER, _NUMBER, _NUMBER),
     _strict("*", values.multiply, _NUMBER, _NUMBER, _NUMBER),
@@ -121,7 +123,7 @@ ALIASES: Final = {
     "dayofmonth": "day",
 }
 WORDS: Final = {
-    name: name for name in FUNCTIONS if name.isidentifier() and name != "shift"
+    name: name for name in FUNCTIONS if name.isidentifier() and name not in {"shift", "now"}
 } | ALIASES  # fmt: skip
 TYPES: Final = {name: name for name in CASTS} | TYPE_ALIASES
 

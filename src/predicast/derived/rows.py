@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from predicast.derived.functions import FUNCTIONS
-from predicast.derived.tree import Call, Case, Condition, Constant, Input, Span, Test, Tree
+from predicast.derived.tree import NOW, Call, Case, Condition, Constant, Input, Span, Test, Tree
 from predicast.model import And, Leaf, Not, Operator, Value
 from predicast.model.operators import PRESENCE
 from predicast.model.values import kind_of
@@ -31,6 +31,8 @@ def compiled(tree: Tree) -> Compiled:
             return lambda _: tree
         case Case():
             return _case(tree)
+        case Call("now"):
+            return lambda get: get(NOW)
         case Call(function, arguments):
             known = FUNCTIONS[function]
             parts = [compiled(argument) for argument in arguments]

@@ -8,6 +8,7 @@ event is skipped and matches nothing. The latter two are counted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from predicast.engine.derivation import Derivation
@@ -15,11 +16,13 @@ from predicast.errors import InvalidOptionError, ModelError, suggest
 from predicast.locks import new_lock
 from predicast.model import Event, Subscription
 from predicast.model.event_reader import EventReader
+from predicast.model.values import checked
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from predicast.arrow import TableLike
     from predicast.engine.store import StoreView
     from predicast.matching.batches import EventBatch
     from predicast.matching.matcher import Pairs
@@ -40,6 +43,34 @@ class InvalidEvents(NamedTuple):
     latest: str | None  # what was wrong with the latest of them
 
 
+class TableQuestion(NamedTuple):
+    """A table of events, and how it is to be read and matched."""
+
+    table: pa.Table
+    limit: int | None
+    intervals: Ends
+    on_invalid: OnInvalid | None
+    now: datetime | str | None
+
+    @classmethod
+    def of(
+        cls,
+        batch: TableLike,
+        limit: int | None,
+        intervals: Ends,
+        on_invalid: OnInvalid | None,
+        now: datetime | str | None,
+    ) -> TableQuestion:
+        """Check what was asked."""
+        from predicast.arrow import as_table
+
+        most, at = checked_limit(limit), now if isinstance(now, str) else checked_time(now)
+        table = as_table(batch)
+        if isinstance(now, str):
+            _check_arrivals(table, now)
+        return cls(table, most, intervals, on_invalid, at)
+
+
 class Asking:
     """Questions to a view, and what becomes of events that cannot be compared."""
 
@@ -52,7 +83,13 @@ class Asking:
         """What could not be compared so far."""
         return self._invalid
 
-    def match(self, view: StoreView, event: Given, on_invalid: OnInvalid | None) -> list[str]:
+    def match(
+        self,
+        view: StoreView,
+        event: Given,
+        on_invalid: OnInvalid | None = None,
+        now: datetime | None = None,
+    ) -> list[str]:
         """The ids of the subscriptions that an event matches, sorted."""
         if type(event) is not Event and not isinstance(event, Event):
             if on_invalid is None and self.on_invalid == "raise":
@@ -62,11 +99,16 @@ class Asking:
                 if read is None:
                     return []
                 event = read
-        keys = view.matcher.match(view.derivation.event(event))
+        at = None if now is None else checked_time(now)
+        keys = view.matcher.match(view.derivation.event(event, at))
         return sorted(view.ids.names(keys))
 
     def match_batch(
-        self, view: StoreView, events: Sequence[Given], on_invalid: OnInvalid | None
+        self,
+        view: StoreView,
+        events: Sequence[Given],
+        on_invalid: OnInvalid | None,
+        now: datetime | None,
     ) -> list[list[str]]:
         """The same of each of several."""
         choice = self._choice(on_invalid)
@@ -77,33 +119,20 @@ class Asking:
             except ModelError as error:
                 error.event, error.message = position, f"event {position}: {error.message}"
                 raise
-        matched = view.derivation.match_batch(view.matcher, [e for e in read if e is not None])
+        kept, at = [each for each in read if each is not None], checked_time(now)
+        matched = view.derivation.match_batch(view.matcher, kept, at)
         found = iter([sorted(view.ids.names(keys)) for keys in matched])
         return [[] if each is None else next(found) for each in read]
 
-    def match_table(
-        self,
-        view: StoreView,
-        table: pa.Table,
-        intervals: Ends,
-        limit: int | None,
-        on_invalid: OnInvalid | None,
-    ) -> Pairs:
+    def match_table(self, view: StoreView, table: TableQuestion) -> Pairs:
         """The matches of the rows of a table."""
-        columns, skipped = self._columns(view, table, intervals, on_invalid)
-        return view.matcher.match_columns(columns, limit).without(skipped)
+        columns, skipped = self._columns(view, table)
+        return view.matcher.match_columns(columns, table.limit).without(skipped)
 
-    def count_table(
-        self,
-        view: StoreView,
-        table: pa.Table,
-        intervals: Ends,
-        limit: int | None,
-        on_invalid: OnInvalid | None,
-    ) -> np.ndarray:
+    def count_table(self, view: StoreView, table: TableQuestion) -> np.ndarray:
         """How many there are of each row."""
-        columns, skipped = self._columns(view, table, intervals, on_invalid)
-        counts = view.matcher.count_columns(columns, limit)
+        columns, skipped = self._columns(view, table)
+        counts = view.matcher.count_columns(columns, table.limit)
         if len(skipped):
             counts[skipped] = 0
         return counts
@@ -134,15 +163,13 @@ class Asking:
         self._note(1, len(refused), refused[-1].message)
         return None if on_invalid == "skip" else read
 
-    def _columns(
-        self, view: StoreView, table: pa.Table, intervals: Ends, on_invalid: OnInvalid | None
-    ) -> tuple[EventBatch, np.ndarray]:
+    def _columns(self, view: StoreView, asked: TableQuestion) -> tuple[EventBatch, np.ndarray]:
         """What subscriptions look at in a table, and the rows that are skipped."""
         from predicast.matching.batches.refusals import Refusals
 
-        choice = self._choice(on_invalid)
+        choice = self._choice(asked.on_invalid)
         refusals = Refusals(raises=choice == "raise")
-        columns = view.columns(table, intervals, refusals)
+        columns = view.columns(asked.table, asked.intervals, asked.now, refusals)
         rows = refusals.rows()
         if refusals.latest is not None:
             self._note(len(rows), refusals.values(), refusals.latest.message)
@@ -152,6 +179,36 @@ class Asking:
         with self._lock:
             before = self._invalid
             self._invalid = InvalidEvents(before.events + events, before.values + values, latest)
+
+
+def _check_arrivals(table: pa.Table, column: str) -> None:
+    """Refuse a column that cannot say when events arrive."""
+    import pyarrow as pa
+
+    from predicast.matching.batches.leaf_columns import find_leaves
+
+    leaf = find_leaves(table.schema, {column}).get(column)
+    if leaf is None or not (pa.types.is_timestamp(leaf.type) or pa.types.is_date(leaf.type)):
+        found = "there is none" if leaf is None else f"it is of type {leaf.type}"
+        raise InvalidOptionError(
+            f"now is a time or the name of a column of timestamps, not {column!r}: {found}",
+            option="now",
+        )
+
+
+def checked_time(now: datetime | None) -> datetime | None:
+    """When events arrive, ``None`` for the clock's time."""
+    if now is None:
+        return None
+    try:
+        at = checked("now", now)
+    except ModelError as error:
+        raise InvalidOptionError(error.message, option="now") from error
+    if not isinstance(at, datetime):
+        raise InvalidOptionError(
+            f"now is a datetime, such as datetime.now(UTC), not {now!r}", option="now"
+        )
+    return at
 
 
 def checked_choice(on_invalid: OnInvalid) -> OnInvalid:

@@ -16,11 +16,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace as replaced
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
-from predicast.engine.asking import Asking, InvalidEvents, OnInvalid, checked_limit
+from predicast.engine.asking import (
+    Asking,
+    InvalidEvents,
+    OnInvalid,
+    TableQuestion,
+    checked_time,
+)
 from predicast.engine.changes import Changes
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, explain
@@ -108,16 +115,7 @@ class Engine:
 
     @property
     def invalid(self) -> InvalidEvents:
-        """How many events had something that could not be compared, and was not refused.
-
-        >>> engine = Engine(on_invalid="absent")
-        >>> engine.subscribe("price < 10", id="a")
-        'a'
-        >>> engine.match({"price": float("nan")})
-        []
-        >>> engine.invalid.events
-        1
-        """
+        """How many events had something that could not be compared, and was not refused."""
         return self._asking.invalid()
 
     def __len__(self) -> int:
@@ -157,6 +155,12 @@ class Engine:
         """
         with self._lock:
             return self._whole().statements.reader().names
+
+    @property
+    def asks_for_now(self) -> bool:
+        """Whether some subscription depends on when events arrive, by ``now()``."""
+        with self._lock:
+            return self._whole().statements.derivation().asks_for_now
 
     def statistics(self) -> dict[str, int]:
         """What the matcher holds and the work it has done."""
@@ -304,12 +308,7 @@ class Engine:
 
     def _taken(self, changes: Changes) -> list[Operation]:
         with self._lock:
-            self._whole()
-            return changes.taken(self._entry_if_held)
-
-    def _entry_if_held(self, id: str) -> Entry | None:
-        key = self._store.ids.key(id)
-        return None if key is None else self._store.entry(id, key)
+            return changes.taken(self._whole().entry_if_held)
 
     def _run_one(self, operation: Operation) -> None:
         from predicast.engine.windows import read
@@ -323,25 +322,32 @@ class Engine:
     # Asking it.
 
     def match(
-        self, event: Event | Mapping[str, Any], *, on_invalid: OnInvalid | None = None
+        self,
+        event: Event | Mapping[str, Any],
+        *,
+        on_invalid: OnInvalid | None = None,
+        now: datetime | None = None,
     ) -> list[str]:
         """The ids of the subscriptions that the event matches, sorted.
 
-        ``on_invalid`` takes the place of the engine's own for this call, here and below.
+        Here and below ``on_invalid`` takes the place of the engine's own for this call, and ``now``
+        is when the events arrive, for subscriptions that ask ``now()``; unless given, the clock is
+        read once per call.
         """
         if self._has_lasting_views and self._store.is_settled():
-            return self._asking.match(self._store.view, event, on_invalid)
-        return self._ask(lambda view: self._asking.match(view, event, on_invalid))
+            return self._asking.match(self._store.view, event, on_invalid, now)
+        return self._ask(lambda view: self._asking.match(view, event, on_invalid, now))
 
     def match_batch(
         self,
         events: Iterable[Event | Mapping[str, Any]],
         *,
         on_invalid: OnInvalid | None = None,
+        now: datetime | None = None,
     ) -> list[list[str]]:
         """One sorted list of ids per event."""
         given = list(events)  # a stream may take its time
-        return self._ask(lambda view: self._asking.match_batch(view, given, on_invalid))
+        return self._ask(lambda view: self._asking.match_batch(view, given, on_invalid, now))
 
     def match_arrow(
         self,
@@ -350,6 +356,7 @@ class Engine:
         limit: int | None = None,
         intervals: Mapping[str, tuple[str, str]] | None = None,
         on_invalid: OnInvalid | None = None,
+        now: datetime | str | None = None,
     ) -> pa.Table:
         """The matches of a batch of rows, as a table of ``event`` (int64) and ``subscription``.
 
@@ -359,19 +366,15 @@ class Engine:
         no row uses). Rows ascend by event; the ids of one event stand in no particular order.
         ``limit`` asks for at most that many matches of each event, whichever. Struct columns become
         dotted names, nulls are absent. For region events, ``intervals={"x": ("x_min", "x_max")}``
-        says which two columns hold the ends of an attribute.
+        says which two columns hold the ends of an attribute. ``now`` may also name a column, of
+        each event's own arrival.
         """
-        from predicast.arrow import as_table
         from predicast.matching.matches import matches_table
 
-        most = checked_limit(limit)
-        table = as_table(batch)
-
-        def question(view: StoreView) -> pa.Table:
-            pairs = self._asking.match_table(view, table, intervals, most, on_invalid)
-            return matches_table(pairs, view.ids)
-
-        return self._ask(question)
+        asked = TableQuestion.of(batch, limit, intervals, on_invalid, now)
+        return self._ask(
+            lambda view: matches_table(self._asking.match_table(view, asked), view.ids)
+        )
 
     def count_arrow(
         self,
@@ -380,6 +383,7 @@ class Engine:
         limit: int | None = None,
         intervals: Mapping[str, tuple[str, str]] | None = None,
         on_invalid: OnInvalid | None = None,
+        now: datetime | str | None = None,
     ) -> pa.Int64Array:
         """How many subscriptions each row of a batch matches.
 
@@ -388,15 +392,8 @@ class Engine:
         """
         import pyarrow as pa
 
-        from predicast.arrow import as_table
-
-        most = checked_limit(limit)
-        table = as_table(batch)
-
-        def question(view: StoreView) -> np.ndarray:
-            return self._asking.count_table(view, table, intervals, most, on_invalid)
-
-        return pa.array(self._ask(question), pa.int64())
+        asked = TableQuestion.of(batch, limit, intervals, on_invalid, now)
+        return pa.array(self._ask(lambda view: self._asking.count_table(view, asked)), pa.int64())
 
     def _ask(self, question: Callable[[StoreView], T]) -> T:
         """What a view answers: without a lock, if it lasts."""
@@ -409,11 +406,13 @@ class Engine:
         with self._lock:
             return self._whole().ask(question)
 
-    def explain(self, id: str, event: Event | Mapping[str, Any]) -> Explanation:
+    def explain(
+        self, id: str, event: Event | Mapping[str, Any], *, now: datetime | None = None
+    ) -> Explanation:
         """Why the subscription matches the event, or why not."""
         subscription = self.get(id).subscription
         read = self._asking.explained(subscription, event)
-        return explain(id, subscription, read, self._absent)
+        return explain(id, subscription, read, self._absent, checked_time(now))
 
     # Keeping it.
 

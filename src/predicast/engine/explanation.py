@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
-from predicast.engine.derivation import derived_event
+from predicast.engine.derivation import Derivation, derived_event
 from predicast.language import to_where
 from predicast.model import Absent, Clause, Constraint, Event, Interval, Subscription, Value
 from predicast.model.domain import domain_of
@@ -41,6 +42,7 @@ class Explanation:
     id: str
     clauses: tuple[ClauseOutcome, ...]
     matched: bool
+    now: datetime | None = None  # what now() was, if the subscription asks for it
 
     def __str__(self) -> str:
         lines = [f"{self.id}: {'matched' if self.matched else 'did not match'}"]
@@ -52,14 +54,24 @@ class Explanation:
                 why = f" ({outcome.reason})" if outcome.reason else ""
                 mark = "✓" if outcome.held else "✗"
                 lines.append(f"  {mark} {outcome.text}    saw {saw}{why}")
+        if self.now is not None:
+            lines.append(f"  now() was {show(self.now)}")
         return "\n".join(lines)
 
 
-def explain(id: str, subscription: Subscription, event: Event, absent: Absent) -> Explanation:
+def explain(
+    id: str,
+    subscription: Subscription,
+    event: Event,
+    absent: Absent,
+    now: datetime | None = None,
+) -> Explanation:
     """Test every constraint of every clause and say how it went."""
-    event = derived_event(subscription, event)
+    asks = Derivation(subscription.attributes()).asks_for_now
+    now = (now or datetime.now(UTC)) if asks else None
+    event = derived_event(subscription, event, now)
     clauses = tuple(_clause(clause, event, absent) for clause in subscription.clauses)
-    return Explanation(id, clauses, any(clause.matched for clause in clauses))
+    return Explanation(id, clauses, any(clause.matched for clause in clauses), now)
 
 
 def _clause(clause: Clause, event: Event, absent: Absent) -> ClauseOutcome:

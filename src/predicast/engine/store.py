@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
@@ -73,13 +74,17 @@ class StoreView(NamedTuple):
         self,
         table: pa.Table,
         intervals: Mapping[str, tuple[str, str]] | None,
+        now: datetime | str | None,
         refusals: Refusals,
     ) -> EventBatch:
         """What subscriptions look at in a table, derived attributes included."""
         from predicast.matching.batches.event_batch import EventBatch
 
-        batch = EventBatch.from_arrow(table, self.reader.names, intervals, refusals)
-        return self.derivation.columns(batch)
+        wanted = self.reader.names
+        if isinstance(now, str) and self.derivation.asks_for_now:
+            wanted |= {now}
+        batch = EventBatch.from_arrow(table, wanted, intervals, refusals)
+        return self.derivation.columns(batch, now)
 
 
 _FEW: Final = 32  # subscriptions that are quicker put one by one than column by column
@@ -122,6 +127,11 @@ class SubscriptionStore:
             return Entry(id, subscription, owner, self.sources.get(key))
         values = MappingProxyType(dict(template.current(self.statements.stated(key))))
         return Entry(id, subscription, owner, template.parametric.text, values)
+
+    def entry_if_held(self, id: str) -> Entry | None:
+        """The same if there is one with this id."""
+        key = self.ids.key(id)
+        return None if key is None else self.entry(id, key)
 
     def owned(self, owner: str) -> list[tuple[str, int]]:
         """The ids and keys of one owner's."""

@@ -11,13 +11,14 @@ An expression over an attribute that is an interval in some row has no value the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from predicast.derived import Call, Case, Constant, Input, Span, Test, Tree, inputs_of
+from predicast.derived import NOW, Call, Case, Constant, Input, Span, Test, Tree, inputs_of
 from predicast.derived.functions import COMPARISONS, FUNCTIONS
 from predicast.derived.times import FIELDS
 from predicast.derived.tree import Condition
@@ -63,6 +64,15 @@ def with_derived(batch: EventBatch, trees: Mapping[str, Tree]) -> EventBatch:
     return EventBatch(len(batch), parts)
 
 
+def at_times(batch: EventBatch, now: datetime | str) -> EventBatch:
+    """The batch with the time at which its events arrive: one for all, or a column of its own."""
+    parts = {name: batch.parts(name) for name in batch.attributes()}
+    if isinstance(now, str):
+        arrivals = [part for part in batch.parts(now) if isinstance(part, Timestamps)]
+        return EventBatch(len(batch), {**parts, NOW: arrivals})
+    return EventBatch(len(batch), {**parts, NOW: [constant(now, len(batch))]})
+
+
 def _root(batch: EventBatch, tree: Tree) -> Sequence[TypedValues]:
     if isinstance(tree, Input):
         return batch.parts(tree.name)
@@ -91,6 +101,8 @@ def _column(batch: EventBatch, tree: Tree) -> Column:
             return [constant(value, len(batch))]
         case Case():
             return _case(batch, tree)
+        case Call("now"):
+            return list(batch.parts(NOW))
         case Call("shift", (subject, Span() as span)):
             return _shifted(_column(batch, subject), span)
         case Call("<=>", (left, right)):
