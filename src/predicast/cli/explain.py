@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -11,8 +13,10 @@ from predicast.cli.options import (
     Absent,
     ExpressionField,
     IdField,
+    Now,
     Subscriptions,
     SubscriptionsForm,
+    arrival,
 )
 from predicast.cli.terminal import output, visible
 
@@ -37,6 +41,7 @@ def explain(
     id_field: IdField = "id",
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
+    now: Now = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """Say why a subscription matches an event, or why not, constraint by constraint.
@@ -45,14 +50,20 @@ def explain(
     """
     from predicast.cli.files.source import Source
     from predicast.cli.files.subscriptions import Fields, find
+    from predicast.engine.asking import reader_for
     from predicast.engine.explanation import explain as explain_match
+    from predicast.language import attributes_from_json
 
     if subscriptions == event == "-":
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENT'")
-    read = _event(event)
+    where, text = _given(event)
+    with _named(where):
+        attributes = attributes_from_json(text)
     source = Source.of(subscriptions, subscriptions_format)
     subscription = find(source, Fields(id_field, expression), id)
-    explanation = explain_match(id, subscription, read, absent.value)
+    with _named(where):
+        read = reader_for(subscription).event(attributes)
+    explanation = explain_match(id, subscription, read, absent.value, arrival(now))
     if as_json:
         typer.echo(_json(explanation, read))
     else:
@@ -61,20 +72,24 @@ def explain(
         raise typer.Exit(NOT_MATCHED)
 
 
-def _event(argument: str) -> Event:
+def _given(argument: str) -> tuple[str, str | bytes]:
+    """Where the event comes from, and its text."""
     from predicast.cli.files.source import Form, Source
-    from predicast.errors import InputFileError, PredicastError
-    from predicast.language import event_from_json
 
-    text: str | bytes = argument
-    where = "the event"
-    if argument == "-" or argument.startswith("@"):
-        source = Source.of("-") if argument == "-" else Source(argument[1:], Form.JSON_LINES)
-        where = source.path
-        with source.opened() as opened:
-            text = opened.stream.read()
+    if argument != "-" and not argument.startswith("@"):
+        return "the event", argument
+    source = Source.of("-") if argument == "-" else Source(argument[1:], Form.JSON_LINES)
+    with source.opened() as opened:
+        return source.path, opened.stream.read()
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Errors say what is wrong, and this where."""
+    from predicast.errors import InputFileError, PredicastError
+
     try:
-        return event_from_json(text)
+        yield
     except PredicastError as error:
         raise InputFileError(f"{where}: {error.message}", path=where) from error
 
@@ -133,6 +148,10 @@ def _print_table(explanation: Explanation) -> None:
         console.print(table)
     else:
         console.print("The subscription states nothing that an event could satisfy.")
+    if explanation.now is not None:
+        from predicast.model.values import show
+
+        console.print(f"now() was {show(explanation.now)}", soft_wrap=True)
     verdict = "matches" if explanation.matched else "does not match"
     console.print(f"{visible(explanation.id)} {verdict} the event.", soft_wrap=True)
 

@@ -18,10 +18,12 @@ from predicast.cli.options import (
     ExpressionField,
     Format,
     IdField,
+    Now,
     OnInvalid,
     OnInvalidSubscription,
     Subscriptions,
     SubscriptionsForm,
+    arrival,
 )
 from predicast.cli.terminal import notices, print_note, progress
 from predicast.matching import DEFAULT
@@ -100,6 +102,7 @@ def match(  # noqa: PLR0913  # an option is a parameter
     id: IdField = "id",
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
+    now: Now = None,
     matcher: Annotated[
         str, typer.Option("--matcher", metavar="NAME", help="The matching algorithm.")
     ] = DEFAULT,
@@ -162,9 +165,11 @@ def match(  # noqa: PLR0913  # an option is a parameter
     target = None if output == "-" else output
     chosen = _format(format, target, every=every)
     _check_paths(subscriptions, events, target)
+    events_source = Source.of(events, events_format, delimiter=_delimiter(delimiter))
     reader = Reader(
-        source=Source.of(events, events_format, delimiter=_delimiter(delimiter)),
+        source=events_source,
         whole=chosen is Format.TABLE,
+        now=None if now is None and events_source.is_live else arrival(now),
         stated=StatedValues(types=dict(map(_type, type or ())), nulls=tuple(null or ())),
     )
     if delimiter is not None and reader.source.form is not Form.CSV:

@@ -141,8 +141,7 @@ class Asking:
         """What one subscription looks at in an event; that of a skipped one is refused."""
         if isinstance(event, Event):
             return event
-        attributes = subscription.attributes()
-        reader = EventReader(Derivation(attributes).read(attributes))
+        reader = reader_for(subscription)
         if self.on_invalid == "absent":
             return reader.lenient_event(event, [])
         return reader.event(event)
@@ -179,6 +178,12 @@ class Asking:
         with self._lock:
             before = self._invalid
             self._invalid = InvalidEvents(before.events + events, before.values + values, latest)
+
+
+def reader_for(subscription: Subscription) -> EventReader:
+    """What makes events of the attributes that one subscription looks at."""
+    attributes = subscription.attributes()
+    return EventReader(Derivation(attributes).read(attributes))
 
 
 def _check_arrivals(table: pa.Table, column: str) -> None:

@@ -13,6 +13,7 @@ from predicast.language.json_form import (
 from predicast.language.parameters import Parametric, has_parameters, parametric
 from predicast.language.reading import Readable, to_subscription
 from predicast.language.where import parse_where, to_where
+from predicast.language.where.literals import timestamp
 
 __all__ = [
     "Parametric",
@@ -29,6 +30,7 @@ __all__ = [
     "subscription_from_document",
     "subscription_from_json",
     "subscription_to_json",
+    "timestamp",
     "to_subscription",
     "to_where",
 ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from predicast.engine.asking import checked_time
 from predicast.engine.derivation import Derivation
 from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
@@ -25,13 +27,15 @@ def explain(
     *,
     event_id: str | None = None,
     intervals: Intervals | None = None,
+    now: datetime | None = None,
 ) -> DataFrame:
     """One row per event and constraint of the subscription ``id``, with how it went.
 
     Added to the events' columns, or to ``event_id`` alone if it is given, are ``clause`` (from
     1), ``constraint`` (as text), ``value`` (what the event had, as text; null if absent),
     ``held``, ``reason`` (where a value of another type or a region is to blame),
-    ``clause_matched`` and ``matched`` (the whole subscription).
+    ``clause_matched`` and ``matched`` (the whole subscription). ``now()`` is the time given, or
+    else that of this call.
     """
     compiled = compiled_from(subscriptions)
     subscription = compiled.image.shared().get(id).subscription
@@ -46,7 +50,8 @@ def explain(
     from predicast.spark.workers import AttributeReader, Explaining
 
     reader = AttributeReader(shipment.sources, intervals)
-    explaining = Explaining(id, subscription, compiled.absent, reader, len(kept))
+    at = checked_time(now) or datetime.now(UTC)
+    explaining = Explaining(id, subscription, compiled.absent, reader, len(kept), at)
 
     explained = shipment.columns.mapInArrow(portable(explaining), _schema(shipment))
     return _flat(explained, shipment)

@@ -7,8 +7,10 @@ and in streams. The caller's session is used as it is: nothing of it is read, se
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from predicast.engine.asking import OnInvalid, checked_time
 from predicast.errors import InvalidOptionError
 from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
@@ -18,9 +20,10 @@ from predicast.spark.schemas import Intervals, Schema
 from predicast.spark.shipping import Shipment, ship
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 Output: TypeAlias = Literal["rows", "array", "pairs"]
+_ARRIVAL: Final = "=now()"  # under such a name no attribute of an event is read
 How: TypeAlias = Literal["inner", "left", "anti"]
 
 
@@ -33,6 +36,8 @@ def match(
     intervals: Intervals | None = None,
     output: Output = "rows",
     how: How = "inner",
+    on_invalid: OnInvalid = "raise",
+    now: datetime | str | None = None,
 ) -> DataFrame:
     """The events of a DataFrame with the subscriptions that they match.
 
@@ -45,8 +50,15 @@ def match(
     ``columns`` names the columns to keep; ``event_id`` is kept in any case. ``intervals={"x":
     ("x_min", "x_max")}`` makes region events: two columns hold the ends of an attribute.
     Subscriptions that are not compiled are compiled by this call.
+
+    ``on_invalid`` says what becomes of an event with a value that cannot be compared, such as a
+    NaN: the job fails, or the value is taken for absent, or the event is skipped and matches
+    nothing; workers log how many. ``now`` is when events arrive, for subscriptions that ask
+    ``now()``: a time, or the name of a column; unless given, Spark's own ``current_timestamp()``,
+    one for the whole query, or for each micro-batch of a stream.
     """
     _check(event_id, columns, output, how)
+    check_choice("on_invalid", on_invalid, ("raise", "absent", "skip"))
     compiled = compiled_from(subscriptions)
     schema = Schema(events.schema)
     kept = _kept(schema, event_id, [] if output == "pairs" else columns)
@@ -56,8 +68,10 @@ def match(
     if how != "anti":
         schema.check_free(kept, added)
     intervals = dict(intervals or {})
-    shipment = ship(events, schema, kept, schema.leaves(compiled.attributes, intervals))
-    result = _matched(shipment, compiled, intervals, how)
+    clock = _clock(schema, now) if compiled.asks_for_now else {}
+    leaves = schema.leaves(compiled.attributes, intervals)
+    shipment = ship(events, schema, kept, leaves, clock)
+    result = _matched(shipment, compiled, intervals, how, on_invalid)
     if how == "anti":
         return shipment.named(result)
     if output == "array":
@@ -73,6 +87,8 @@ def with_matches(
     intervals: Intervals | None = None,
     output: Output = "array",
     how: How = "left",
+    on_invalid: OnInvalid = "raise",
+    now: datetime | str | None = None,
 ) -> Callable[[DataFrame], DataFrame]:
     """A function for ``events.transform(...)`` that adds the column ``subscriptions``.
 
@@ -91,9 +107,29 @@ def with_matches(
             intervals=intervals,
             output=output,
             how=how,
+            on_invalid=on_invalid,
+            now=now,
         )
 
     return added
+
+
+def _clock(schema: Schema, now: datetime | str | None) -> dict[str, Column]:
+    """When events arrive, as an attribute of each."""
+    from pyspark.sql.functions import col, current_timestamp, lit
+
+    if now is None:
+        return {_ARRIVAL: current_timestamp()}
+    if not isinstance(now, str):
+        return {_ARRIVAL: lit(checked_time(now))}
+    position = schema.position(now)
+    type_name = schema.fields[position].dataType.simpleString()
+    if type_name not in {"timestamp", "timestamp_ntz", "date"}:
+        raise InvalidOptionError(
+            f"now is a time or the name of a column of timestamps; {now!r} is of type {type_name}",
+            option="now",
+        )
+    return {_ARRIVAL: col(f"c{position}")}
 
 
 def _check(event_id: str | None, columns: Sequence[str] | None, output: Output, how: How) -> None:
@@ -123,7 +159,11 @@ def _kept(schema: Schema, event_id: str | None, columns: Sequence[str] | None) -
 
 
 def _matched(
-    shipment: Shipment, compiled: CompiledSubscriptions, intervals: Intervals, how: How
+    shipment: Shipment,
+    compiled: CompiledSubscriptions,
+    intervals: Intervals,
+    how: How,
+    on_invalid: OnInvalid,
 ) -> DataFrame:
     """Kept columns and, unless only the unmatched are wanted, ``matched``: an array of ids."""
     from pyspark.sql.types import ArrayType, StringType, StructField
@@ -131,7 +171,8 @@ def _matched(
     from predicast.spark.workers import AttributeReader, Matching
 
     reader = AttributeReader(shipment.sources, intervals)
-    matching = Matching(compiled.image, reader, len(shipment.kept), how)
+    now = _ARRIVAL if compiled.asks_for_now else None
+    matching = Matching(compiled.image, reader, len(shipment.kept), how, on_invalid, now)
 
     ids = StructField("matched", ArrayType(StringType(), containsNull=False), nullable=False)
     schema = shipment.schema() if how == "anti" else shipment.schema(ids)

@@ -39,8 +39,8 @@ _KINDS: Final = {
     "timestamp_ntz": Kind.TIMESTAMP,
     "date": Kind.TIMESTAMP,
 }
+_DECIMAL: Final = "decimal("  # with its precision and scale behind it
 _HINTS: Final = {
-    "DecimalType": "cast it to double",
     "BinaryType": "cast it to string if it holds text",
     "ArrayType": "make a column of each element that matters",
     "MapType": "make a column of each key that matters",
@@ -61,7 +61,8 @@ class LeafField:
     @property
     def kind(self) -> Kind | None:
         """What its values compare with; ``None`` for a column of nulls."""
-        return _KINDS.get(self.type.simpleString())
+        name = self.type.simpleString()
+        return Kind.NUMBER if name.startswith(_DECIMAL) else _KINDS.get(name)
 
 
 class Schema:
@@ -113,12 +114,12 @@ class Schema:
         """Where an attribute's values stand, if they are of a type that events can hold."""
         leaf = self._one_leaf(attribute)
         type_name = leaf.type.simpleString()
-        if type_name in _KINDS or type_name == "void":
+        if leaf.kind is not None or type_name == "void":
             return leaf
         hint = _HINTS.get(type(leaf.type).__name__, "cast it or leave it out")
         raise UnsupportedColumnError(
             f"column {attribute!r} is of type {type_name}, and a subscription looks at it; events "
-            f"hold integers, floats, strings, booleans, timestamps and dates: {hint}",
+            f"hold integers, floats, decimals, strings, booleans, timestamps and dates: {hint}",
             column=attribute,
             type=type_name,
         )

@@ -15,7 +15,7 @@ from predicast.errors import UnsupportedColumnError
 from predicast.spark.schemas import LeafField, Schema
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType, StructField, StructType
 
 
@@ -54,9 +54,13 @@ class Shipment(NamedTuple):
 
 
 def ship(
-    events: DataFrame, schema: Schema, kept: Sequence[int], leaves: Mapping[str, LeafField]
+    events: DataFrame,
+    schema: Schema,
+    kept: Sequence[int],
+    leaves: Mapping[str, LeafField],
+    computed: Mapping[str, Column] | None = None,
 ) -> Shipment:
-    """Choose what to send of the events."""
+    """Choose what to send of the events; ``computed`` are attributes that Spark computes."""
     from pyspark.sql.functions import col, lit
 
     for position in kept:
@@ -71,6 +75,9 @@ def ship(
         column = col(f"c{leaf.column}")
         for field in leaf.fields:
             column = column.getField(field)
+        sources.append(Source(attribute, len(sent), ()))
+        sent.append(column.alias(f"k{len(sent)}"))
+    for attribute, column in (computed or {}).items():
         sources.append(Source(attribute, len(sent), ()))
         sent.append(column.alias(f"k{len(sent)}"))
     # Without any column an Arrow batch has no rows.

@@ -9,8 +9,10 @@ through Python.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
@@ -18,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from predicast.engine import Engine
+from predicast.engine.asking import OnInvalid
 from predicast.engine.derivation import Derivation
 from predicast.engine.explanation import ClauseOutcome, Explanation, explain
 from predicast.matching.batches.event_batch import EventBatch
@@ -26,6 +29,8 @@ from predicast.model import Absent, Subscription
 from predicast.model.values import show
 from predicast.spark.image import EngineImage
 from predicast.spark.shipping import Source
+
+_log: Final = logging.getLogger(__name__)
 
 _FIRST_ROWS: Final = 64  # events in the first piece, when nothing is known of their matches
 _MATCHES: Final = 262_144  # matches to aim for in a piece: tens of megabytes
@@ -58,9 +63,12 @@ class Matching:
     reader: AttributeReader
     kept: int
     how: str
+    on_invalid: OnInvalid = "raise"
+    now: str | None = None  # the attribute that says when an event arrives
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         engine = self.image.shared()
+        before = engine.invalid
         rows = _FIRST_ROWS
         for batch in batches:
             start = 0
@@ -70,11 +78,26 @@ class Matching:
                 yield self._result(piece, offsets, ids)
                 start += piece.num_rows
                 rows = max(1, _MATCHES * piece.num_rows // max(1, len(ids)))
+        invalid = engine.invalid
+        if invalid.events > before.events:
+            _log.warning(
+                "%d events had values that cannot be compared (on_invalid=%r); the last: %s",
+                invalid.events - before.events,
+                self.on_invalid,
+                invalid.latest,
+            )
 
     def _matches(self, engine: Engine, piece: pa.RecordBatch) -> tuple[np.ndarray, pa.Array]:
         """All ids, sorted, event after event, and where those of each event begin and end."""
         attributes = self.reader.attributes(piece)
-        table = sorted_matches(engine.match_arrow(attributes, intervals=self.reader.intervals))
+        table = sorted_matches(
+            engine.match_arrow(
+                attributes,
+                intervals=self.reader.intervals,
+                on_invalid=self.on_invalid,
+                now=self.now,
+            )
+        )
         counts = np.bincount(table.column("event").to_numpy(), minlength=piece.num_rows)
         offsets = np.concatenate(([0], np.cumsum(counts)))
         return offsets, table.column("subscription").combine_chunks().dictionary_decode()
@@ -114,6 +137,7 @@ class Explaining:
     absent: Absent
     reader: AttributeReader
     kept: int
+    now: datetime
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -128,7 +152,8 @@ class Explaining:
             self.reader.intervals,
         )
         explanations = [
-            explain(self.id, self.subscription, event, self.absent) for event in columns.events()
+            explain(self.id, self.subscription, event, self.absent, self.now)
+            for event in columns.events()
         ]
         arrays: list[Any] = piece.columns[: self.kept]
         arrays.append(pa.array(map(_outcomes, explanations), OUTCOMES))

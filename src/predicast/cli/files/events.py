@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -41,6 +42,7 @@ class Reader:
     """How to read events."""
 
     source: Source
+    now: datetime | None = None  # when events arrive; None: as they are read
     whole: bool = False  # keep columns that no subscription looks at, to show them
     stated: StatedValues = field(default_factory=StatedValues)
 
@@ -85,7 +87,7 @@ def _from_json_lines(
             unseen -= names
             strangers = strangers and attributes.isdisjoint(names)
         events = reader.stated.in_events(source, events, lines)
-        yield EventMatches(first, events, _matched(source, engine, events, lines))
+        yield EventMatches(first, events, _matched(reader, engine, events, lines))
         first += len(events)
     if first and strangers:
         note(_strangers_note(source, attributes))
@@ -94,14 +96,14 @@ def _from_json_lines(
 
 
 def _matched(
-    source: Source, engine: Engine, events: list[Attributes], lines: list[int]
+    reader: Reader, engine: Engine, events: list[Attributes], lines: list[int]
 ) -> list[list[str]]:
     try:
-        return engine.match_batch(events)
+        return engine.match_batch(events, now=reader.now)
     except ModelError as error:
         assert error.event is not None
         message = error.message.removeprefix(f"event {error.event}: ")
-        raise source.refuse(message, lines[error.event]) from error
+        raise reader.source.refuse(message, lines[error.event]) from error
 
 
 def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Attributes]]]:
@@ -154,7 +156,7 @@ def _from_csv(reader: Reader, engine: Engine, report: Report, note: Note) -> Ite
     batches = file.batches(
         types, file.names if reader.whole else [], lambda done: report(size + done)
     )
-    yield from _from_batches(reader.source, engine, batches)
+    yield from _from_batches(reader, engine, batches)
 
 
 # Parquet.
@@ -175,9 +177,8 @@ def _from_parquet(reader: Reader, engine: Engine, report: Report, note: Note) ->
                 note(_kinds_note(name, kind, "", wanted, count))
             columns = None if reader.whole else _columns(file.schema_arrow, attributes)
             batches = _row_batches(reader.source, file, columns, report)
-            yield from _from_batches(
-                reader.source, engine, reader.stated.in_batches(reader.source, batches)
-            )
+            rows = reader.stated.in_batches(reader.source, batches)
+            yield from _from_batches(reader, engine, rows)
         except pa.ArrowException as error:
             raise reader.source.refuse(f"cannot be read as Parquet: {error}") from None
 
@@ -235,14 +236,14 @@ def _kind(type: pa.DataType) -> Kind | None:
 
 
 def _from_batches(
-    source: Source, engine: Engine, batches: Iterator[pa.RecordBatch]
+    reader: Reader, engine: Engine, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[Matches]:
     first = 0
     for batch in batches:
         try:
-            table = engine.match_arrow(batch)
+            table = engine.match_arrow(batch, now=reader.now)
         except PredicastError as error:
-            raise source.refuse(_placed(error, first, batch.num_rows)) from error
+            raise reader.source.refuse(_placed(error, first, batch.num_rows)) from error
         yield RowMatches(first, batch, table)
         first += batch.num_rows
 
