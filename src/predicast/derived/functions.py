@@ -12,7 +12,17 @@ from typing import Any, Final
 
 from predicast.derived import addresses, times, values
 from predicast.derived.casts import CASTS, TYPE_ALIASES
-from predicast.derived.tree import MAX_DEPTH, Call, Case, Constant, Input, Span, Tree, depth_of
+from predicast.derived.tree import (
+    MAX_DEPTH,
+    Call,
+    Case,
+    Constant,
+    Input,
+    Span,
+    Tree,
+    depth_of,
+    parts_of,
+)
 from predicast.errors import InvalidExpressionError, NestingTooDeepError, shortened, suggest
 from predicast.model import Kind, Value
 from predicast.model.values import kind_of
@@ -179,6 +189,18 @@ def kinds_of(tree: Tree) -> Kinds:
 
 def _common(trees: Sequence[Tree]) -> Kinds:
     return _ANY.intersection(*map(kinds_of, trees))
+
+
+def inputs_of_kind(tree: Tree, kind: Kind) -> frozenset[str]:
+    """The attributes of which nothing but values of a kind will do where they stand."""
+    found = {name for part in parts_of(tree) for name in inputs_of_kind(part, kind)}
+    if isinstance(tree, Call):
+        function = FUNCTIONS[tree.function]
+        common = _common(tree.arguments) if function.alike else _ANY
+        for position, argument in enumerate(tree.arguments):
+            if isinstance(argument, Input) and function.parameter(position) & common == {kind}:
+                found.add(argument.name)
+    return frozenset(found)
 
 
 def check_alike(what: str, trees: Sequence[Tree]) -> None:

@@ -7,7 +7,6 @@ the file.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,10 +18,12 @@ import pyarrow.parquet as pq
 from predicast import Engine
 from predicast.cli.files.csv_batches import CsvFile
 from predicast.cli.files.csv_types import shortened
+from predicast.cli.files.iso_times import IsoTimes
 from predicast.cli.files.json_lines import ONE_OBJECT_PER_LINE, Line, line_groups
 from predicast.cli.files.matches import EventMatches, Matches, RowMatches, flat
 from predicast.cli.files.source import CELLS, Form, Source
 from predicast.cli.files.stated_values import StatedValues
+from predicast.engine.looking import compared_attributes, expected_kinds
 from predicast.errors import ModelError, PredicastError, suggest
 from predicast.language import attributes_from_json
 from predicast.model.values import Kind
@@ -79,18 +80,24 @@ def _from_json_lines(
     unseen = set(reader.stated.types)
     attributes = engine.attributes()
     strangers = bool(attributes)
+    times = IsoTimes(engine, frozenset(reader.stated.types))
+    compared = _Compared(engine)
     for batch in _batches(source, report):
         lines = [line for line, _ in batch]
         events = [event for _, event in batch]
-        if unseen or strangers:
+        if unseen or strangers or compared:
             names = {name for event in events for name, _ in flat(event)}
             unseen -= names
+            compared.see(names)
             strangers = strangers and attributes.isdisjoint(names)
         events = reader.stated.in_events(source, events, lines)
+        events = times.in_events(events)
         yield EventMatches(first, events, _matched(reader, engine, events, lines))
         first += len(events)
     if first and strangers:
         note(_strangers_note(source, attributes))
+    for message in (*times.notes(), *(compared.notes(source) if first else ())):
+        note(message)
     for name in sorted(unseen) if first else ():
         note(f"{source.path} has no event with the attribute {name!r}, whose type was stated")
 
@@ -104,6 +111,35 @@ def _matched(
         assert error.event is not None
         message = error.message.removeprefix(f"event {error.event}: ")
         raise reader.source.refuse(message, lines[error.event]) from error
+
+
+class _Compared:
+    """Attributes that are compared with each other, until all of them have been seen.
+
+    Who forgets the quotes of a string compares with an attribute that no event has.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        subscriptions = (each.subscription for each in engine.subscriptions())
+        self._pairs = compared_attributes(subscriptions)
+        self._unseen = {name for pair in self._pairs for name in pair}
+
+    def __bool__(self) -> bool:
+        return bool(self._unseen)
+
+    def see(self, names: Collection[str]) -> None:
+        """Take in the names of attributes that events have."""
+        self._unseen.difference_update(names)
+
+    def notes(self, source: Source) -> Iterator[str]:
+        """What looks like a string without its quotes."""
+        for left, right in self._pairs:
+            for there, lacking in ((left, right), (right, left)):
+                if there not in self._unseen and lacking in self._unseen:
+                    yield (
+                        f"{there!r} is compared with the attribute {lacking!r}, which "
+                        f"{source.path} does not have; a string stands in quotes: '{lacking}'"
+                    )
 
 
 def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Attributes]]]:
@@ -145,6 +181,7 @@ def _from_csv(reader: Reader, engine: Engine, report: Report, note: Note) -> Ite
     found = file.types(columns, reader.stated.types, report)
     size = reader.source.size() or 0
     _note_strangers(reader.source, attributes, file.names, note)
+    _note_compared(reader.source, engine, file.names, note)
     kinds = {name: column.type.kind for name, column in found.items() if column.type}
     for name, kind, wanted, count in _other_kinds(engine, kinds):
         why = ""
@@ -170,6 +207,7 @@ def _from_parquet(reader: Reader, engine: Engine, report: Report, note: Note) ->
             attributes = engine.attributes()
             leaves = dict(_leaves("", file.schema_arrow))
             _note_strangers(reader.source, attributes, leaves, note)
+            _note_compared(reader.source, engine, leaves, note)
             reader.stated.check_names(reader.source, leaves)
             stated = {name: each.kind for name, each in reader.stated.types.items()}
             kinds = {name: kind for name, kind in leaves.items() if kind is not None} | stated
@@ -270,6 +308,13 @@ def _note_strangers(
         note(f"{_strangers_note(source, attributes)}; its columns are {_named(names)}")
 
 
+def _note_compared(source: Source, engine: Engine, names: Collection[str], note: Note) -> None:
+    compared = _Compared(engine)
+    compared.see(names)
+    for message in compared.notes(source):
+        note(message)
+
+
 def _strangers_note(source: Source, attributes: Collection[str]) -> str:
     return f"{source.path} has nothing that subscriptions look at, such as {_named(attributes)}"
 
@@ -283,12 +328,7 @@ def _other_kinds(
     engine: Engine, kinds: Mapping[str, Kind]
 ) -> Iterator[tuple[str, Kind, Kind, int]]:
     """Columns that constraints compare with another kind of value, and how many do."""
-    wanted: Counter[tuple[str, Kind]] = Counter()
-    for entry in engine.subscriptions():
-        for clause in entry.subscription.clauses:
-            for constraint in clause:
-                if constraint.kind is not None:
-                    wanted[constraint.attribute, constraint.kind] += 1
+    wanted = expected_kinds(each.subscription for each in engine.subscriptions())
     for (name, kind), count in wanted.items():
         if name in kinds and kinds[name] is not kind:
             yield name, kinds[name], kind, count
