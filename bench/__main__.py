@@ -307,6 +307,51 @@ def derived(
     _tell([path])
 
 
+@app.command()
+def real(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[PART]...", help="sigma, selective, loading.")
+    ] = None,
+    *,
+    preset: Annotated[Size, typer.Option(help="A minute's look, or all the sizes.")] = Size.SMALL,
+    seed: Annotated[int, typer.Option(help="0 makes the events that the figures show.")] = 0,
+    again: Annotated[bool, typer.Option(help="Show what was measured before.")] = False,
+    out: Out = Path("out/bench"),
+    docs: Docs = None,
+) -> None:
+    """Real rules against real events beside rsigma-eval; selective rules; loading."""
+    from bench.real.corpus import MissingCorpusError
+    from bench.real.plots import write_real
+    from bench.real.report import report_tables
+    from bench.real.results import RealReport
+    from bench.real.run import EFFORT, PARTS, run
+
+    chosen = _chosen("part", names, PARTS)
+    path = out / "real.json"
+    if again:
+        measured = RealReport.read(path)
+    else:
+        effort = EFFORT[preset]
+        with progress_bar("preparing", total=effort.steps(chosen)) as bar:
+            try:
+                measured = run(
+                    chosen,
+                    effort,
+                    seed=seed,
+                    progress=bar.step,
+                    keep=lambda report: report.write(path),
+                )
+            except MissingCorpusError as error:
+                raise typer.BadParameter(str(error)) from error
+        _tell([path])
+    _show(report_tables(measured))
+    _tell(write_both(partial(write_real, measured), out, docs))
+    for wrong in measured.wrong():
+        print(f"WRONG: {wrong}")
+    if measured.wrong():
+        raise typer.Exit(1)
+
+
 def _document(measured: PapersReport, out: Path, docs: Path | None) -> None:
     from bench.papers.documents import claims_table, papers_in, write_documents
 

@@ -7,14 +7,9 @@ before it looks. ``python -m bench.matchers.loading SUBSCRIPTIONS SEED MATCHER``
 
 from __future__ import annotations
 
-import ctypes
-import gc
-import os
-import resource
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +19,7 @@ import pyarrow as pa
 from bench.matchers.ceem import ceem_workload
 from bench.matchers.results import OURS, LoadResult
 from bench.matchers.workload import ids
+from bench.measuring.memory import peak_bytes, resident_bytes
 from bench.measuring.timing import timed_on_the_clock
 from predicast import Engine
 
@@ -40,12 +36,12 @@ def measure_load(subscriptions: int, *, seed: int = 0, ours: str = OURS) -> Load
 def probe(subscriptions: int, seed: int, ours: str) -> LoadResult:
     """What the measuring process does."""
     _warm_up(seed, ours)
-    before = _resident()
+    before = resident_bytes()
     held = dict.fromkeys(ids(subscriptions).to_pylist(), 0)
-    id_bytes = _resident() - before
+    id_bytes = resident_bytes() - before
     assert len(held) == subscriptions
     del held
-    before = _resident()
+    before = resident_bytes()
     workload = ceem_workload("exp1", subscriptions, 10, seed)
     events, table = workload.events, workload.table()
     constraints = table.num_rows
@@ -54,7 +50,7 @@ def probe(subscriptions: int, seed: int, ours: str) -> LoadResult:
 
     load_s, matches = timed_on_the_clock(partial(_loaded, engine, table, events))
     del table
-    growth = _resident() - before
+    growth = resident_bytes() - before
     with tempfile.TemporaryDirectory(prefix="predicast-load-") as folder:
         path = Path(folder) / "engine"
         save_s, _ = timed_on_the_clock(lambda: engine.save(path))
@@ -68,7 +64,7 @@ def probe(subscriptions: int, seed: int, ours: str) -> LoadResult:
         growth_bytes=growth,
         id_bytes=id_bytes,
         array_bytes=engine.statistics().get("bytes"),
-        peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        peak_bytes=peak_bytes(),
         save_s=save_s,
         open_s=open_s,
         file_bytes=file_bytes,
@@ -88,16 +84,6 @@ def _warm_up(seed: int, ours: str) -> None:
     engine.warm_up()
     engine.subscribe_arrow(workload.table())
     engine.match_arrow(workload.events)
-
-
-def _resident() -> int:
-    """The process's resident memory, after everything free was given back."""
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    with suppress(AttributeError, OSError, TypeError):  # the C library may not be that of GNU
-        ctypes.CDLL(None).malloc_trim(0)
-    pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@
     ├── LimitError (also a ValueError) limit, actual
     │   ├── TextTooLongError
     │   ├── NestingTooDeepError
-    │   ├── TooManyClausesError
+    │   ├── TooManyClausesError        matcher, constraint (also an UnsupportedByMatcherError)
     │   ├── WindowTooLargeError
     │   └── IdsTooLargeError
     ├── EngineError
@@ -292,10 +292,6 @@ class NestingTooDeepError(LimitError):
     """Parentheses, NOTs or nested objects past the limit."""
 
 
-class TooManyClausesError(LimitError):
-    """A subscription whose disjunctive normal form is too large."""
-
-
 class WindowTooLargeError(LimitError):
     """A window of more operations than one is allowed to hold."""
 
@@ -345,6 +341,10 @@ class UnsupportedByMatcherError(EngineError, ValueError):
 
     matcher: str | None
     constraint: str | None
+
+
+class TooManyClausesError(LimitError, UnsupportedByMatcherError):
+    """A subscription whose normal form is too large for a matcher that needs clauses."""
 
 
 class NotCompiledError(EngineError):

@@ -30,7 +30,7 @@ from predicast.model import (
     subscription_of,
 )
 from predicast.model.decimals import ExactDecimal
-from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET
+from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.testing import edges
 
 NAMES: Final = ("a", "b", "c", "d", "e", "order.total", "é", "seen")
@@ -45,6 +45,7 @@ _REGEXES: Final = (
 _START: Final = datetime(2026, 1, 31, 23, 59, 59, 999_998, tzinfo=UTC)
 _KINDS: Final = tuple(sorted(Kind, key=lambda kind: kind.value))
 _OPERATORS: Final = tuple(Operator)
+_PLAIN: Final = tuple(operator for operator in Operator if operator not in JOINED)
 _BLOCK_OPERATORS: Final = (
     Operator.EQ, Operator.EQ, Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.BETWEEN,
     Operator.IN,
@@ -171,6 +172,18 @@ class World:
 
     def _constraint(self, name: str, operator: Operator, kind: Kind) -> Constraint:
         chance = self._chance
+        if operator in JOINED:
+            several = chance.random() < 0.2  # kinds of value
+            parts = [
+                self._constraint(
+                    name, chance.choice(_PLAIN), chance.choice(_KINDS) if several else kind
+                )
+                for _ in range(chance.choice((1, 2, 2, 3, 12)))
+            ]
+            if chance.random() < 0.3:
+                inner = Constraint(name, operator.negation, tuple(parts[:2]))
+                parts = [inner, *parts[2:]]
+            return Constraint(name, operator, tuple(parts))
         if operator in PRESENCE:
             return Constraint(name, operator)
         if operator in LIKE:
@@ -203,12 +216,23 @@ class World:
             try:
                 if chance.random() < 0.5:
                     return subscription_of(self._tree(3))
+                if chance.random() < 0.2:
+                    return subscription_of(self._wide())
                 return Subscription.of(
                     [self._any_constraint() for _ in range(chance.randint(0, 5))]
                     for _ in range(chance.choice((0, 1, 1, 1, 1, 2, 2, 5)))
                 )
-            except PredicastError:  # a tree of too many clauses
+            except PredicastError:  # too deep a tree
                 continue
+
+    def _wide(self) -> Expression:
+        """AND of ORs that would be a great many clauses."""
+        chance = self._chance
+        ors = [
+            Or(tuple(self._tree(1) for _ in range(chance.randint(2, 3))))
+            for _ in range(chance.randint(4, 7))
+        ]
+        return And((*ors, *(self._tree(0) for _ in range(chance.randint(0, 2)))))
 
     def _any_constraint(self) -> Constraint:
         name = self._chance.choice(NAMES)

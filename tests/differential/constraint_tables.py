@@ -6,9 +6,12 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final
 
+import msgspec
 import pyarrow as pa
 
 from predicast.language.arrow_form import SCHEMA
+from predicast.language.arrow_rows import REST
+from predicast.language.json_form import constraint_to_document, expression_to_document
 from predicast.model import Clause, Constraint, LikePattern, Operator, Subscription
 from predicast.model.decimals import ExactDecimal
 from predicast.model.operators import SET
@@ -54,7 +57,10 @@ def table_of(subscriptions: Mapping[str, Subscription]) -> pa.Table:
 
 
 def _clause_rows(clause: Clause) -> Iterator[dict[str, Any]]:
-    if not len(clause):
+    if clause.rest is not None:
+        rest = msgspec.json.encode(expression_to_document(clause.rest)).decode()
+        yield {"operator": REST, "string_value": rest}
+    elif not len(clause):
         yield {}
     for constraint in clause:
         for operator, value in _tests(constraint):
@@ -64,6 +70,9 @@ def _clause_rows(clause: Clause) -> Iterator[dict[str, Any]]:
 
 def _tests(constraint: Constraint) -> list[tuple[Operator, Any]]:
     operand = constraint.operand
+    if constraint.parts:
+        parts = constraint_to_document(constraint)["value"]
+        return [(constraint.operator, msgspec.json.encode(parts).decode())]
     if constraint.operator is Operator.BETWEEN:
         assert isinstance(operand, tuple)
         return [(Operator.GE, operand[0]), (Operator.LE, operand[1])]

@@ -39,6 +39,8 @@ def candidates(constraint: Constraint) -> list[Value]:
 
 
 def _operands(constraint: Constraint) -> Sequence[Any]:
+    if constraint.parts:
+        return [each for part in constraint.plain() for each in _operands(part)]
     operand = constraint.operand
     if operand is None:
         return [1]

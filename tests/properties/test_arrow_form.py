@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from predicast.errors import InvalidConstraintError, ModelError
 from predicast.language.arrow_form import SCHEMA, alike_from_arrow
-from predicast.model import Operator, Subscription
+from predicast.model import Clause, Operator, Subscription
 from predicast.model.decimals import ExactDecimal
-from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX
-from predicast.testing.strategies import floats, integers, regexes, strings, timestamps
+from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
+from predicast.testing.strategies import clauses, floats, integers, regexes, strings, timestamps
+from tests.differential.constraint_tables import has_rows
+from tests.differential.constraint_tables import table_of as constraint_table
 from tests.properties.arrow_tables import Plain, in_layouts
 from tests.properties.arrow_twin import subscriptions_from_arrow
 
@@ -49,6 +51,15 @@ def outcome(reader: Any, table: pa.Table) -> Any:
         return type(error), str(error)
 
 
+PARTS = st.sampled_from(
+    [
+        '[{"operator": "=", "value": 1}, {"operator": "=", "value": "a"}]',
+        '[{"operator": "<", "value": 1}, {"operator": "<", "value": 2}]',
+        '[{"operator": "like", "value": "a%"}, {"operator": "absent"}]',
+    ]
+)
+
+
 @st.composite
 def good_rows(draw: st.DrawFn) -> dict[str, Any]:
     """A row that is right on its own."""
@@ -62,6 +73,8 @@ def good_rows(draw: st.DrawFn) -> dict[str, Any]:
     row |= {"attribute": draw(st.sampled_from("xy")), "operator": operator.value}
     if operator in PRESENCE:
         return row
+    if operator in JOINED:
+        return row | {"string_value": draw(PARTS)}
     if operator in REGEX:
         return row | {"string_value": draw(regexes())}
     if operator in LIKE:
@@ -83,7 +96,7 @@ def good_rows(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def any_rows(draw: st.DrawFn) -> dict[str, Any]:
     """A row that may be wrong in several ways."""
-    row = draw(good_rows())
+    row = draw(good_rows().filter(lambda row: row.get("operator") not in {"any", "all"}))
     spoil = {
         "id": st.none(),
         "clause": st.none(),
@@ -304,3 +317,54 @@ def test_the_members_of_a_set_are_of_one_kind() -> None:
         alike_from_arrow(table_of([row | {"int_value": 1}, row | {"string_value": "1"}]))
     with pytest.raises(InvalidConstraintError, match="row 1"):
         alike_from_arrow(table_of([row | {"int_value": 1}, row | {"float_value": float("nan")}]))
+
+
+@given(st.lists(clauses(), min_size=1, max_size=3).map(lambda some: Subscription(tuple(some))))
+def test_any_all_and_rests_are_read_as_they_were(subscription: Subscription) -> None:
+    # A set in several rows, and between, are the only things with another form than their own.
+    plain = [
+        Clause(
+            tuple(dict.fromkeys(c for c in clause if c.operator not in SET | RANGE)), clause.rest
+        )
+        for clause in subscription.clauses
+    ]
+    stated = Subscription(tuple(plain))
+    if has_rows(stated):
+        assert read(constraint_table({"s": stated})) == {"s": stated}
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"attribute": "x", "operator": "any", "string_value": "no"}, "'any' in string_value: not"),
+        ({"attribute": "x", "operator": "all", "int_value": 5}, "written as JSON, in string_value"),
+        ({"attribute": "x", "operator": "any", "string_value": "[]"}, "takes constraints"),
+        ({"operator": "rest", "string_value": '{"any": []}'}, "at least one part"),
+        ({"operator": "rest"}, "written as JSON, in string_value"),
+        ({"attribute": "x", "operator": "rest"}, "no operator 'rest'"),
+    ],
+)
+def test_what_is_wrong_with_parts_is_said_with_the_row(row: dict[str, Any], message: str) -> None:
+    good = {"id": "s", "clause": 0, "attribute": "x", "operator": "exists"}
+    table = table_of([good, {"id": "s", "clause": 0, **row}])
+    with pytest.raises(InvalidConstraintError, match=message) as caught:
+        read(table)
+    assert caught.value.row == 1
+    assert "row 1" in str(caught.value)
+
+
+def test_any_of_equalities_is_no_part_of_a_set_beside_it() -> None:
+    parts = '[{"operator": "=", "value": 1}, {"operator": "=", "value": 2}]'
+    row = {"id": "s", "clause": 0, "attribute": "x"}
+    members = [row | {"operator": "in", "int_value": value} for value in (2, 3)]
+    table = table_of([*members, row | {"operator": "any", "string_value": parts}])
+    (clause,) = read(table)["s"].clauses
+    assert [each.operand for each in clause] == [(2, 3), (1, 2)]
+
+
+def test_a_clause_has_one_rest() -> None:
+    rest = '{"any": [{"attribute": "x", "operator": "exists"}]}'
+    row = {"id": "s", "clause": 0, "operator": "rest", "string_value": rest}
+    assert read(table_of([row]))["s"].clauses[0].rest is not None
+    with pytest.raises(InvalidConstraintError, match="row 1: a clause has one rest"):
+        read(table_of([row, row]))

@@ -41,7 +41,7 @@ def test_outlines_are_told_apart_by_their_slots(subscription: Subscription) -> N
     assert again is not outline
     assert (again, hash(again)) == (outline, hash(outline))
     assert pickle.loads(pickle.dumps(outline)).subscription(operands) == subscription
-    assert outline_of((*outline.clauses, ())) != outline
+    assert outline_of((*outline.clauses, ()), ()) != outline
 
 
 @given(st.lists(subscriptions(), max_size=12))

@@ -15,7 +15,7 @@ from predicast.errors import (
     PredicastError,
 )
 from predicast.language import has_parameters, parametric, parse_where, to_where
-from predicast.model import And, Constraint, Expression, Leaf, LikePattern, Not, Subscription
+from predicast.model import And, Constraint, Expression, Leaf, LikePattern, Not, Or, Subscription
 from predicast.model.constraint import canonical_value, trusted_constraint
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.outline import Stated
@@ -88,6 +88,10 @@ def operand_of(constraint: Constraint, marks: list[str]) -> Any:
 
 def texts(written: Written, node: Expression) -> tuple[str, str]:
     if isinstance(node, Leaf):
+        parts = tuple(Leaf(part) for part in node.constraint.parts)
+        if parts:
+            is_any = node.constraint.operator is Operator.ANY
+            return texts(written, Or(parts) if is_any else And(parts))
         return written.constraint(node.constraint)
     if isinstance(node, Not):
         literals, parameters = texts(written, node.part)

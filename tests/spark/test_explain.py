@@ -1,4 +1,4 @@
-"""``explain``: every constraint of a subscription against every event."""
+"""``explain``: every part of a subscription against every event."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ from pyspark.sql import SparkSession
 from predicast import spark as ps
 from predicast.errors import ColumnClashError, UnknownColumnError, UnknownIdError
 
-ADDED = ["clause", "constraint", "value", "held", "reason", "clause_matched", "matched"]
+ADDED = ["line", "depth", "part", "value", "held", "reason", "matched"]
 
 
-def test_each_constraint_of_each_clause(spark: SparkSession) -> None:
+def test_each_part_of_what_was_written(spark: SparkSession) -> None:
     events = spark.createDataFrame(
         [(1, 5.0, "IBM"), (2, 50.0, None)], "event int, price double, symbol string"
     )
-    subscriptions = {"a": "price < 10 AND symbol LIKE 'I%' OR price > 40", "b": "no_column = 1"}
+    subscriptions = {"a": "NOT (price < 10 AND symbol LIKE 'I%')", "b": "no_column = 1"}
     result = ps.explain(events, subscriptions, "a")
     assert result.columns == ["event", "price", "symbol", *ADDED]
-    assert [tuple(row)[3:] for row in result.orderBy("event", "clause").collect()] == [
-        (1, "price < 10", "5.0", True, None, True, True),
-        (1, "symbol LIKE 'I%'", "'IBM'", True, None, True, True),
-        (2, "price > 40", "5.0", False, None, False, True),
-        (1, "price < 10", "50.0", False, None, False, True),
-        (1, "symbol LIKE 'I%'", None, False, None, False, True),
-        (2, "price > 40", "50.0", True, None, True, True),
+    assert [tuple(row)[3:] for row in result.orderBy("event", "line").collect()] == [
+        (1, 0, "NOT", None, False, None, False),
+        (2, 1, "AND", None, True, None, False),
+        (3, 2, "price < 10", "5.0", True, None, False),
+        (4, 2, "symbol LIKE 'I%'", "'IBM'", True, None, False),
+        (1, 0, "NOT", None, True, None, True),
+        (2, 1, "AND", None, False, None, True),
+        (3, 2, "price < 10", "50.0", False, None, True),
+        (4, 2, "symbol LIKE 'I%'", None, None, None, True),
     ]
 
 
@@ -33,7 +35,7 @@ def test_only_the_event_id(spark: SparkSession) -> None:
     result = ps.explain(events, {"a": "price = 5"}, "a", event_id="event id")
     reason = "a string, where the constraint is on a number"
     assert [tuple(row) for row in result.collect()] == [
-        (1, 1, "price = 5", "'5'", False, reason, False, False)
+        (1, 1, 0, "price = 5", "'5'", None, reason, False)
     ]
 
 
@@ -42,7 +44,8 @@ def test_regions(spark: SparkSession) -> None:
     result = ps.explain(
         events, {"a": "x > 6 AND x < 10"}, "a", event_id="event", intervals={"x": ("lo", "hi")}
     )
-    assert [(row["value"], row.held) for row in result.collect()] == [("[3, 7]", True)] * 2
+    tests = [row for row in result.collect() if row.depth]
+    assert [(row["value"], row.held) for row in tests] == [("[3, 7]", True)] * 2
 
 
 def test_subscriptions_without_constraints(spark: SparkSession) -> None:
@@ -50,7 +53,7 @@ def test_subscriptions_without_constraints(spark: SparkSession) -> None:
     subscriptions = ps.compile({"all": "TRUE", "none": "FALSE"})
     for id, text, held in (("all", "TRUE", True), ("none", "FALSE", False)):
         rows = ps.explain(events, subscriptions, id).collect()
-        assert list(map(tuple, rows)) == [(1, 1, text, None, held, None, held, held)]
+        assert list(map(tuple, rows)) == [(1, 1, 0, text, None, held, None, held)]
 
 
 def test_refusals(spark: SparkSession) -> None:

@@ -22,7 +22,7 @@ PARTS: dict[str, tuple[str, str]] = {
     "errors.py": ("the whole error tree", ""),
     "locks.py": ("locks that a forked process finds free", ""),
     "bounded_cache.py": ("what all caches are: bounded by bytes", "locks"),
-    "arrays/": ("what NumPy lacks: groups that stand side by side, a type", ""),
+    "arrays/": ("what NumPy lacks: groups that stand side by side, strings as bytes, a type", ""),
     "model/": (
         "values, events, constraints, subscriptions; outlines and columns of operands",
         "errors bounded_cache",

@@ -21,7 +21,7 @@ from predicast.language.parameters import _remembered
 from predicast.language.where import ShapeCache
 from predicast.language.where.cache import _shared, outlined_where
 from predicast.language.where.shape import OUTLINES
-from predicast.matching.columnar.recent import _bounds
+from predicast.matching.columnar.bounds_table import _bounds
 from predicast.matching.memory import deep_bytes
 from predicast.model.domain import domain_of
 from predicast.model.like import like_test

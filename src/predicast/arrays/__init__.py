@@ -1,5 +1,6 @@
-"""What NumPy lacks, for all who work on arrays: groups that stand side by side, and a type."""
+"""What NumPy lacks, for all who work on arrays: groups side by side, strings as bytes, a type."""
 
 from predicast.arrays.csr import Array, expand, offsets, offsets_of, places_of_each
+from predicast.arrays.words import Words, windows
 
-__all__ = ["Array", "expand", "offsets", "offsets_of", "places_of_each"]
+__all__ = ["Array", "Words", "expand", "offsets", "offsets_of", "places_of_each", "windows"]

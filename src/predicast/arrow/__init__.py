@@ -16,7 +16,9 @@ from predicast.arrow.values import (
     is_exact,
     numbers,
     numpy_of,
+    text_bytes,
     texts,
+    wrong_texts,
 )
 
 __all__ = [
@@ -35,5 +37,7 @@ __all__ = [
     "numpy_of",
     "plain",
     "plain_type",
+    "text_bytes",
     "texts",
+    "wrong_texts",
 ]

@@ -151,18 +151,43 @@ def _small(array: pa.Array) -> Numbers | None:
 
 def texts(words: pa.Array) -> tuple[list[str], list[int]]:
     """Words as Python has them, and the positions of those that are not Unicode."""
-    try:
+    wrong = wrong_texts(words)
+    if not wrong:
         return words.to_pylist(), []
+    return [raw.decode(errors="replace") for raw in _raw_bytes(words)], wrong
+
+
+def text_bytes(texts: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Where each of some texts without nulls begins and the last ends, and the bytes, in place."""
+    _, first, raw = texts.buffers()
+    if not len(texts) or first is None:
+        return np.zeros(1, np.int64), np.zeros(0, np.uint8)
+    width = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+    begins = np.frombuffer(first, width)[texts.offset : texts.offset + len(texts) + 1]
+    text = np.zeros(0, np.uint8) if raw is None else np.frombuffer(raw, np.uint8)
+    return begins.astype(np.int64), text
+
+
+def wrong_texts(texts: pa.Array) -> list[int]:
+    """The positions of those that are not Unicode."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        return [place for place, raw in enumerate(_raw_bytes(texts)) if not _is_unicode(raw)]
+    return []
+
+
+def _raw_bytes(texts: pa.Array) -> list[bytes]:
+    found: list[bytes] = texts.cast(pa.large_binary()).to_pylist()
+    return found
+
+
+def _is_unicode(raw: bytes) -> bool:
+    try:
+        raw.decode()
     except UnicodeDecodeError:
-        wrong = []
-        found = []
-        for place, raw in enumerate(words.cast(pa.large_binary()).to_pylist()):
-            try:
-                found.append(raw.decode())
-            except UnicodeDecodeError:
-                wrong.append(place)
-                found.append(raw.decode(errors="replace"))
-        return found, wrong
+        return False
+    return True
 
 
 def numpy_of(array: pa.Array) -> npt.NDArray[Any]:

@@ -21,11 +21,13 @@ from predicast.cli.options import (
 from predicast.cli.terminal import output, visible
 
 if TYPE_CHECKING:
-    from predicast import Event
-    from predicast.engine.explanation import Explanation
-    from predicast.model import Interval, Value
+    from rich.text import Text
+    from rich.tree import Tree
+
+    from predicast.engine.explanation import Explanation, Outcome, Seen
 
 NOT_MATCHED: Final = 1
+_COLOURS: Final = {True: "green", False: "red", None: "yellow"}
 
 
 def explain(
@@ -42,16 +44,16 @@ def explain(
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
     now: Now = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a tree.")] = False,
 ) -> None:
-    """Say why a subscription matches an event, or why not, constraint by constraint.
+    """Say why a subscription matches an event, or why not, part by part of what was written.
 
     The exit code is 0 if it matches and 1 if it does not.
     """
     from predicast.cli.files.source import Source
     from predicast.cli.files.subscriptions import Fields, find
     from predicast.engine.asking import reader_for
-    from predicast.engine.explanation import explain as explain_match
+    from predicast.engine.judging import explain as explain_match
     from predicast.language import attributes_from_json
 
     if subscriptions == event == "-":
@@ -60,14 +62,14 @@ def explain(
     with _named(where):
         attributes = attributes_from_json(text)
     source = Source.of(subscriptions, subscriptions_format)
-    subscription = find(source, Fields(id_field, expression), id)
+    entry = find(source, Fields(id_field, expression), id)
     with _named(where):
-        read = reader_for(subscription).event(attributes)
-    explanation = explain_match(id, subscription, read, absent.value, arrival(now))
+        read = reader_for(entry.subscription).with_others(attributes)
+    explanation = explain_match(entry, read, absent.value, arrival(now))
     if as_json:
-        typer.echo(_json(explanation, read))
+        typer.echo(_json(explanation))
     else:
-        _print_table(explanation)
+        _print_tree(explanation)
     if not explanation.matched:
         raise typer.Exit(NOT_MATCHED)
 
@@ -94,60 +96,48 @@ def _named(where: str) -> Iterator[None]:
         raise InputFileError(f"{where}: {error.message}", path=where) from error
 
 
-def _json(explanation: Explanation, event: Event) -> str:
+def _json(explanation: Explanation) -> str:
     import msgspec
 
-    from predicast.language import event_to_json
-
-    # The JSON form of values, timestamps and intervals included.
-    values: dict[str, Any] = msgspec.json.decode(event_to_json(event))
     document = {
         "id": explanation.id,
         "matched": explanation.matched,
-        "clauses": [
-            {
-                "matched": clause.matched,
-                "constraints": [
-                    {
-                        "constraint": outcome.text,
-                        "attribute": outcome.constraint.attribute,
-                        "value": values.get(outcome.constraint.attribute),
-                        "held": outcome.held,
-                        "reason": outcome.reason,
-                    }
-                    for outcome in clause.constraints
-                ],
-            }
-            for clause in explanation.clauses
-        ],
+        "outcome": _document(explanation.outcome),
     }
     return msgspec.json.encode(document).decode()
 
 
-def _print_table(explanation: Explanation) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
+def _document(outcome: Outcome) -> dict[str, Any]:
+    """A part of the tree; of a test what it saw, of the others their parts."""
+    document: dict[str, Any] = {"text": outcome.text, "held": outcome.held}
+    if outcome.seen:
+        document["seen"] = [_seen(each) for each in outcome.seen]
+    if outcome.reason:
+        document["reason"] = outcome.reason
+    if outcome.parts:
+        document["parts"] = [_document(part) for part in outcome.parts]
+    return document
+
+
+def _seen(seen: Seen) -> dict[str, Any]:
+    import msgspec
+
+    from predicast import Event
+    from predicast.language import event_to_json
+
+    # The JSON form of values, timestamps and intervals included.
+    values: dict[str, Any] = msgspec.json.decode(event_to_json(Event({"value": seen.value})))
+    document = {"attribute": seen.attribute, "value": values.get("value")}
+    return document | ({"inputs": [_seen(each) for each in seen.inputs]} if seen.inputs else {})
+
+
+def _print_tree(explanation: Explanation) -> None:
+    from rich.tree import Tree
 
     console = output()
-    several = len(explanation.clauses) > 1
-    table = Table(box=box.SIMPLE_HEAD)
-    for title in (*(["clause"] if several else []), "constraint", "value seen", "held", "reason"):
-        table.add_column(title, overflow="fold")
-    for number, clause in enumerate(explanation.clauses, 1):
-        if number > 1:
-            table.add_section()
-        rows = [
-            (visible(o.text), _seen(o.value), o.held, visible(o.reason or ""))
-            for o in clause.constraints
-        ]
-        for constraint, seen, held, reason in rows or [("TRUE", "", True, "")]:
-            mark = Text("✓", "green") if held else Text("✗", "red")
-            table.add_row(*([str(number)] if several else []), constraint, seen, mark, reason)
-    if explanation.clauses:
-        console.print(table)
-    else:
-        console.print("The subscription states nothing that an event could satisfy.")
+    tree = Tree(_label(explanation.outcome))
+    _grow(tree, explanation.outcome)
+    console.print(tree)
     if explanation.now is not None:
         from predicast.model.values import show
 
@@ -156,9 +146,17 @@ def _print_table(explanation: Explanation) -> None:
     console.print(f"{visible(explanation.id)} {verdict} the event.", soft_wrap=True)
 
 
-def _seen(value: Value | Interval | None) -> str:
-    from predicast.model.values import show
+def _grow(tree: Tree, outcome: Outcome) -> None:
+    for part in outcome.parts:
+        _grow(tree.add(_label(part)), part)
 
-    if value is None:
-        return "absent"
-    return visible(show(value))
+
+def _label(outcome: Outcome) -> Text:
+    from rich.text import Text
+
+    label = Text.assemble((outcome.mark, _COLOURS[outcome.held]), " ", visible(outcome.brief))
+    if outcome.saw is not None:
+        label.append("  saw ", "dim").append(visible(outcome.saw))
+    if outcome.reason:
+        label.append(f"  ({visible(outcome.reason)})", "dim")
+    return label

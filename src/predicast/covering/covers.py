@@ -4,7 +4,10 @@ Never wrongly true. Complete for clauses of comparisons, between, in and prefix 
 negations) on every kind of value; for suffixes, substrings and LIKE it knows the implications
 that paper 2's table 1 lists and their mixtures; regular expressions cover only themselves. For
 subscriptions of several clauses each clause of ``b`` must be covered by one clause of ``a``,
-which is sound and may miss a cover by several together.
+which is sound and may miss a cover by several together. Unions of all these on one attribute are
+compared as exactly as their parts. The rest of a clause is an expression that is not looked into:
+it can only narrow what matches, so that a clause with one is covered by whatever covers its
+constraints, and covers only clauses that have it as well.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import TypeAlias
 from predicast.model.clause import Clause
 from predicast.model.constraint import Absent, Constraint
 from predicast.model.domain import ANYTHING, domain_of
+from predicast.model.expression import And, Expression
 from predicast.model.subscription import Subscription
 
 Coverable: TypeAlias = Constraint | Clause | Subscription
@@ -42,9 +46,18 @@ def _clauses(expression: Coverable) -> tuple[Clause, ...]:
 
 def _clause_covers(outer: Clause, inner: Clause, absent: Absent) -> bool:
     inner_groups = inner.by_attribute()
+    if not _conjuncts(outer.rest) <= _conjuncts(inner.rest):
+        return False
     for attribute, group in outer.by_attribute().items():
         inner_group = inner_groups.get(attribute)
         inner_domain = domain_of(inner_group, absent) if inner_group else ANYTHING
         if not domain_of(group, absent).includes(inner_domain):
             return False
     return True
+
+
+def _conjuncts(rest: Expression | None) -> frozenset[Expression]:
+    """The expressions that must all hold for the rest of a clause to hold."""
+    if rest is None:
+        return frozenset()
+    return frozenset(rest.parts if isinstance(rest, And) else (rest,))

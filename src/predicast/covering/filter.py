@@ -32,7 +32,7 @@ from typing import Any, Final, TypeAlias
 from predicast.bounded_cache import remembered
 from predicast.covering.ranges import Range, as_domain, narrowed, ranged
 from predicast.model import Absent, Clause, Event, Interval, Kind, Subscription
-from predicast.model.domain import Domain, domain_of
+from predicast.model.domain import ANYTHING, Domain, domain_of
 from predicast.model.spans import Span, SpanSet
 from predicast.model.values import kind_of, microseconds
 
@@ -47,6 +47,7 @@ class Filter:
     __slots__ = ("_hash", "_key", "clauses")
 
     def __init__(self, subscription: Subscription, absent: Absent) -> None:
+        assert all(clause.rest is None for clause in subscription.clauses), "domains say it all"
         self.clauses: tuple[Domains, ...] = _maximal(
             [_domains(clause, absent) for clause in subscription.clauses]
         )
@@ -96,11 +97,18 @@ def _domains(clause: Clause, absent: Absent) -> Domains:
         else:
             domains[attribute] = found
     for attribute in others:
-        domains[attribute] = _canonical(domain_of(clause.on(attribute), absent))
+        domain = domain_of(clause.on(attribute), absent)
+        if domain == ANYTHING:
+            domains.pop(attribute, None)
+        else:
+            domains[attribute] = _canonical(domain)
     return domains
 
 
 def _canonical(domain: Domain) -> Range | Domain:
+    if domain.others:
+        first, *others = (_reduced(each) for each in domain.by_kind())
+        return Domain(domain.absent, first.kind, first.spans, first.rest, tuple(others))
     if domain.rest or not domain.spans:
         return _reduced(domain)
     return ranged(domain)
@@ -200,7 +208,7 @@ def _allows(domain: Domain, value: Any) -> bool:
     if kind is None:
         return bool(domain.spans)
     if kind_of(value) is not kind:
-        return False
+        return any(_allows(other, value) for other in domain.others)
     if kind is Kind.TIMESTAMP:
         value = microseconds(value)
     return _in_spans(domain.spans, value) and all(test.holds(value) for test in domain.rest)

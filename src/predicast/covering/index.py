@@ -172,6 +172,9 @@ def _ends(domain: Range | Domain) -> tuple[float, float]:
         return float(domain[0]), float(domain[2])
     if not domain.spans:
         return math.inf, -math.inf
+    if domain.others:
+        lows, highs = zip(*map(_ends, domain.by_kind()), strict=True)
+        return min(lows), max(highs)
     lo, hi = domain.spans[0].lo, domain.spans[-1].hi
     return (
         -math.inf if lo is None else _as_float(lo),

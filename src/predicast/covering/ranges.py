@@ -74,7 +74,7 @@ def _both(one: Range, other: tuple[Any, bool, Any, bool]) -> tuple[Any, bool, An
 
 def ranged(domain: Domain) -> Range | Domain:
     """The domain as a range, if it is one."""
-    if domain.kind is not Kind.NUMBER or len(domain.spans) != 1:
+    if domain.kind is not Kind.NUMBER or len(domain.spans) != 1 or domain.others:
         return domain
     (span,) = domain.spans
     lo = -math.inf if span.lo is None else span.lo

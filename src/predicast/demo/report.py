@@ -19,7 +19,6 @@ from rich.text import Text
 
 from predicast.demo.world import Outcome
 from predicast.engine.explanation import Explanation
-from predicast.model.values import show
 
 _MOST_MATCHED: Final = 5
 
@@ -85,9 +84,7 @@ def _print_explanation(console: Console, explanation: Explanation, outcome: Outc
         )
     )
     table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    clause = next(clause for clause in explanation.clauses if clause.matched)
-    for each in clause.constraints:
-        saw = "absent" if each.value is None else show(each.value)
-        mark = Text("✓", "green") if each.held else Text("✗", "red")
-        table.add_row(mark, Text(each.text, "cyan"), Text(f"it saw {saw}"))
+    for each in explanation.tests:
+        mark = Text(each.mark, "green" if each.held else "red")
+        table.add_row(mark, Text(each.brief, "cyan"), Text(f"it saw {each.saw}"))
     console.print(Padding(table, (0, 0, 0, 2)))

@@ -138,13 +138,11 @@ class Asking:
         return counts
 
     def explained(self, subscription: Subscription, event: Given) -> Event:
-        """What one subscription looks at in an event; that of a skipped one is refused."""
+        """An event for one subscription; what it looks at is refused if it would be skipped."""
         if isinstance(event, Event):
             return event
-        reader = reader_for(subscription)
-        if self.on_invalid == "absent":
-            return reader.lenient_event(event, [])
-        return reader.event(event)
+        refused: list[ModelError] | None = [] if self.on_invalid == "absent" else None
+        return reader_for(subscription).with_others(event, refused)
 
     def _choice(self, on_invalid: OnInvalid | None) -> OnInvalid:
         return self.on_invalid if on_invalid is None else checked_choice(on_invalid)

@@ -9,6 +9,7 @@ interrupted half-way, by Ctrl-C or for want of memory, is simply carried out aga
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from predicast.engine.changes import Touched
@@ -16,6 +17,17 @@ from predicast.matching.delta import Delta
 
 if TYPE_CHECKING:
     from predicast.engine.templates import Template
+    from predicast.engine.windows import State
+
+
+class Arrivals(NamedTuple):
+    """Many new subscriptions, less what they state."""
+
+    ids: list[str]
+    keys: list[int]
+    owners: Mapping[int, str | None]  # by key
+    templates: Mapping[int, Template | None]  # by key
+    sources: Mapping[int, str | None]  # by key
 
 
 class StoreDelta(NamedTuple):
@@ -23,10 +35,6 @@ class StoreDelta(NamedTuple):
 
     arrived: int  # subscriptions ever added
     stated: Delta  # by key
-    removed: Sequence[tuple[str, int]]  # ids, and what their keys were
-    ids: list[str]  # those that come, or come anew, in this order
-    keys: list[int]  # theirs
-    owners: Mapping[int, str | None]  # by key
-    templates: Mapping[int, Template | None]  # by key
-    sources: Mapping[int, str | None]  # by key
+    states: Mapping[str, State] = MappingProxyType({})  # what came one by one, with keys, by id
+    arrivals: Arrivals | None = None  # what came in bulk
     touched: Sequence[Touched] = ()  # what those are told who follow the changes

@@ -30,7 +30,8 @@ from predicast.engine.asking import (
 )
 from predicast.engine.changes import Changes
 from predicast.engine.entry import Entry
-from predicast.engine.explanation import Explanation, explain
+from predicast.engine.explanation import Explanation
+from predicast.engine.judging import explain
 from predicast.engine.operations import Change, Operation, Report, Subscribe, Unsubscribe
 from predicast.errors import (
     EngineError,
@@ -409,10 +410,10 @@ class Engine:
     def explain(
         self, id: str, event: Event | Mapping[str, Any], *, now: datetime | None = None
     ) -> Explanation:
-        """Why the subscription matches the event, or why not."""
-        subscription = self.get(id).subscription
-        read = self._asking.explained(subscription, event)
-        return explain(id, subscription, read, self._absent, checked_time(now))
+        """Why the subscription matches the event, or why not, part by part of what was written."""
+        entry = self.get(id)
+        read = self._asking.explained(entry.subscription, event)
+        return explain(entry, read, self._absent, checked_time(now))
 
     # Keeping it.
 

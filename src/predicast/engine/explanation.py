@@ -1,101 +1,139 @@
-"""Why a subscription matched an event, or did not: constraint by constraint."""
+"""Why a subscription matched an event, or did not: its own tree, with the outcome of every part.
+
+The tree is that of what was written (``language/wording.py``); ``judging.py`` says what becomes of
+its parts. Texts and values are kept whole here, and shortened where they are shown.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from typing import Final
 
-from predicast.engine.derivation import Derivation, derived_event
-from predicast.language import to_where
-from predicast.model import Absent, Clause, Constraint, Event, Interval, Subscription, Value
-from predicast.model.domain import domain_of
-from predicast.model.values import kind_of, show
+from predicast.model import Interval, Value
+from predicast.model.values import show
+
+MARKS: Final = {True: "✓", False: "✗", None: "?"}
+_LONGEST: Final = 100  # characters of a text that are shown, and of a value
+_TAIL: Final = 20  # of them at the end
+_INDENT: Final = "  "
 
 
 @dataclass(frozen=True, slots=True)
-class ConstraintOutcome:
-    """One constraint, the value it saw (``None``: absent), whether it held, and why not."""
+class Seen:
+    """An attribute that a test looks at, and its value (``None``: absent).
 
-    constraint: Constraint
+    A derived one, such as ``price * qty``, is named by its expression, and ``inputs`` are the
+    attributes that it is computed from.
+    """
+
+    attribute: str
     value: Value | Interval | None
-    held: bool
+    inputs: tuple[Seen, ...] = ()
+
+    def __str__(self) -> str:
+        named = f"{self.attribute} is absent"
+        if self.value is not None:
+            named = f"{self.attribute} = {shown(self.value)}"
+        return named + self.computed_from()
+
+    def computed_from(self) -> str:
+        """The inputs of a derived attribute, as text."""
+        return f", from {', '.join(map(str, self.inputs))}" if self.inputs else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A part of what was written: a test, or AND, OR or NOT with its own parts.
+
+    ``held`` is ``None`` where it is neither true nor false. ``reason`` tells what the value alone
+    does not.
+    """
+
+    text: str
+    held: bool | None
+    seen: tuple[Seen, ...] = ()
     reason: str | None = None
+    parts: tuple[Outcome, ...] = ()
 
     @property
-    def text(self) -> str:
-        """The constraint as the ``where`` dialect writes it."""
-        return to_where(self.constraint)
+    def mark(self) -> str:
+        """A tick, a cross, or a question mark."""
+        return MARKS[self.held]
 
+    @property
+    def value(self) -> Value | Interval | None:
+        """The value that a test of one attribute saw; ``None`` if it is absent."""
+        return self.seen[0].value if len(self.seen) == 1 else None
 
-@dataclass(frozen=True, slots=True)
-class ClauseOutcome:
-    """One clause: it matched if all of its constraints held."""
+    @property
+    def brief(self) -> str:
+        """The text, shortened if it is long."""
+        return _brief(self.text)
 
-    constraints: tuple[ConstraintOutcome, ...]
-    matched: bool
+    @property
+    def saw(self) -> str | None:
+        """What a test saw, as text for people."""
+        if not self.seen:
+            return None
+        if len(self.seen) > 1:
+            return ", ".join(map(str, self.seen))
+        [only] = self.seen
+        return shown(only.value) + only.computed_from()
+
+    def lines(self, depth: int = 0) -> Iterator[tuple[int, Outcome]]:
+        """It and all its parts, with their depth, in the order of the text."""
+        yield depth, self
+        for part in self.parts:
+            yield from part.lines(depth + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The whole subscription: it matched if one of its clauses did."""
+    """The whole subscription.
+
+    >>> from predicast import Engine
+    >>> engine = Engine()
+    >>> id = engine.subscribe("price < 10 AND NOT (symbol = 'IBM' OR volume > 500)", id="cheap")
+    >>> print(engine.explain("cheap", {"price": 9.5, "symbol": "AMD", "Volume": 700}))
+    cheap: did not match
+      ? AND
+        ✓ price < 10    saw 9.5
+        ? NOT
+          ? OR
+            ✗ symbol = 'IBM'    saw 'AMD'
+            ? volume > 500    saw absent (the event has Volume)
+    """
 
     id: str
-    clauses: tuple[ClauseOutcome, ...]
     matched: bool
+    outcome: Outcome
     now: datetime | None = None  # what now() was, if the subscription asks for it
+
+    @property
+    def tests(self) -> tuple[Outcome, ...]:
+        """The outcomes of all tests, in the order of the text."""
+        return tuple(each for _, each in self.outcome.lines() if not each.parts)
 
     def __str__(self) -> str:
         lines = [f"{self.id}: {'matched' if self.matched else 'did not match'}"]
-        for number, clause in enumerate(self.clauses, 1):
-            if len(self.clauses) > 1:
-                lines.append(f"  clause {number}: {'matched' if clause.matched else 'failed'}")
-            for outcome in clause.constraints:
-                saw = "absent" if outcome.value is None else show(outcome.value)
-                why = f" ({outcome.reason})" if outcome.reason else ""
-                mark = "✓" if outcome.held else "✗"
-                lines.append(f"  {mark} {outcome.text}    saw {saw}{why}")
+        for depth, each in self.outcome.lines(1):
+            saw = "" if each.saw is None else f"    saw {each.saw}"
+            why = f" ({each.reason})" if each.reason else ""
+            lines.append(f"{_INDENT * depth}{each.mark} {each.brief}{saw}{why}")
         if self.now is not None:
-            lines.append(f"  now() was {show(self.now)}")
+            lines.append(f"{_INDENT}now() was {show(self.now)}")
         return "\n".join(lines)
 
 
-def explain(
-    id: str,
-    subscription: Subscription,
-    event: Event,
-    absent: Absent,
-    now: datetime | None = None,
-) -> Explanation:
-    """Test every constraint of every clause and say how it went."""
-    asks = Derivation(subscription.attributes()).asks_for_now
-    now = (now or datetime.now(UTC)) if asks else None
-    event = derived_event(subscription, event, now)
-    clauses = tuple(_clause(clause, event, absent) for clause in subscription.clauses)
-    return Explanation(id, clauses, any(clause.matched for clause in clauses), now)
+def shown(value: Value | Interval | None) -> str:
+    """A value for people: shortened if it is long."""
+    return "absent" if value is None else _brief(show(value))
 
 
-def _clause(clause: Clause, event: Event, absent: Absent) -> ClauseOutcome:
-    outcomes = tuple(
-        _constraint(constraint, clause, event.get(constraint.attribute), absent)
-        for constraint in clause
-    )
-    return ClauseOutcome(outcomes, clause.matches(event, absent))
-
-
-def _constraint(
-    constraint: Constraint, clause: Clause, value: Value | Interval | None, absent: Absent
-) -> ConstraintOutcome:
-    if value is None:
-        held = constraint.holds_absent(absent)
-        return ConstraintOutcome(constraint, None, held)
-    if isinstance(value, Interval):
-        alone = domain_of((constraint,), absent).meets(value)
-        together = domain_of(clause.on(constraint.attribute), absent).meets(value)
-        reason = "no one point satisfies all constraints on it" if alone and not together else None
-        return ConstraintOutcome(constraint, value, together, reason)
-    held = constraint.holds(value)
-    reason = None
-    if not held and constraint.kind not in {None, kind_of(value)}:
-        assert constraint.kind is not None
-        reason = f"a {kind_of(value).value}, where the constraint is on a {constraint.kind.value}"
-    return ConstraintOutcome(constraint, value, held, reason)
+def _brief(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    head = text[: _LONGEST - _TAIL]
+    return f"{head} … {text[-_TAIL:]} ({len(text):,} characters)"

@@ -5,9 +5,9 @@
     key   0      1      2     3         free keys  [1]
     id   's1'   (free) 's3'  'alice'    dict       {'s1': 0, 's3': 2, 'alice': 3}
 
-Keys are small and dense, so that they serve as positions in arrays; one that was given back is
-given out again, and memory stays bounded however many subscriptions come and go. The dictionary
-also keeps the order of arrival, which keys that are used again do not.
+Keys are small and dense, so that they serve as positions in arrays; those that were given back are
+given out again when they are an eighth of all, and memory stays bounded however many subscriptions
+come and go. The dictionary also keeps the order of arrival, which keys that are used again do not.
 
 The dictionary is what counts; everything else follows from it and can be worked out anew
 (``repair``), which is what becomes of a change that was interrupted half-way.
@@ -48,7 +48,9 @@ if TYPE_CHECKING:
 MAX_ID: Final = 1_024  # bytes of one id or owner in UTF-8
 MAX_BYTES: Final = (1 << 31) - 1  # of all ids together: Arrow's strings have offsets of 32 bits
 _ROOM: Final = 1 << 10  # ids that texts have room for at once
-_FEW: Final = 64  # ids after which texts are made anew rather than appended to
+_FEW_GIVEN_UP: Final = 8  # of so many keys, one may stand for nothing
+_FEW: Final = 64  # ids after which texts are made anew rather than appended to,
+_SHARE: Final = 16  # if there are no more than so many times as many
 
 
 class HeldIds(NamedTuple):
@@ -62,7 +64,42 @@ class _Answers(NamedTuple):
     """What answers name subscriptions by: texts, and where that of each key stands in them."""
 
     texts: _Texts
-    position: np.ndarray | None  # None: the key itself
+    moved: _Moved | None  # None: where the key says
+
+
+class _Moved(NamedTuple):
+    """Keys that were given out again, and where their texts are.
+
+    They are few, and a bit for each key stays in a cache that a position for each would not.
+    """
+
+    bits: np.ndarray
+    position: np.ndarray
+
+    def positions(self, keys: np.ndarray) -> np.ndarray:
+        """Where the texts of some keys are."""
+        import numpy as np
+
+        bits = self.bits.take(keys >> 3, mode="clip") >> (keys & 7).astype(np.uint8)
+        moved = np.flatnonzero(bits & 1)
+        positions = keys.astype(np.int32)
+        positions[moved] = self.position[keys[moved]]
+        return positions
+
+    def with_key(self, key: int, place: int) -> _Moved:
+        """The same with one more; in place, if there is room."""
+        moved = self if key < len(self.position) else self._larger(key + 1 + _ROOM)
+        moved.position[key] = place
+        moved.bits[key >> 3] |= 1 << (key & 7)
+        return moved
+
+    def _larger(self, room: int) -> _Moved:
+        import numpy as np
+
+        room = max(room, 2 * len(self.position))
+        bits, position = np.zeros(room // 8 + 1, np.uint8), np.zeros(room, np.int32)
+        bits[: len(self.bits)], position[: len(self.position)] = self.bits, self.position
+        return _Moved(bits, position)
 
 
 class Lease:
@@ -164,7 +201,7 @@ class Ids:
     def free_keys(self, count: int) -> list[int]:
         """As many keys that stand for nothing, in the order in which they are to be used."""
         self._by_id()
-        if len(self._free) < count:
+        if len(self._free) < count and self._has_many_given_up():
             self._reclaim()
         again = self._free[: -count - 1 : -1]
         new = self.bound()
@@ -198,11 +235,11 @@ class Ids:
 
     def put_many(self, ids: list[str], keys: list[int]) -> None:
         """Hold many new ids under the keys that ``free_keys`` gave."""
-        if len(keys) < _FEW:
+        held, bound = self._by_id(), self.bound()
+        if len(keys) < max(_FEW, bound // _SHARE):
             for id, key in zip(ids, keys, strict=True):
                 self.put(id, key)
             return
-        held, bound = self._by_id(), self.bound()
         again = sum(key < bound for key in keys)
         if keys[again:] != [*range(bound, bound + len(keys) - again)]:
             again = len(keys)  # as a change that is carried out again finds them
@@ -223,6 +260,14 @@ class Ids:
         if self._by_id().pop(id, None) is not None:
             self._given_up.append(key)
             self._bytes -= _size(id)
+
+    def _has_many_given_up(self) -> bool:
+        """Whether so many are that it is worth using them again: answers are quicker without."""
+        bound = self.bound()
+        if bound < _ROOM:
+            return True
+        given_up = len(self._given_up) + sum(len(keys) for _, keys in self._leased)
+        return _FEW_GIVEN_UP * given_up > bound
 
     def _reclaim(self) -> None:
         """Begin another lease, and take back what was given up under those that are gone."""
@@ -266,8 +311,8 @@ class Ids:
         answers = self._answers
         if answers is None:
             answers = self._made_answers()
-        position = answers.position
-        return keys if position is None else position[keys], answers.texts.array()
+        moved = answers.moved
+        return keys if moved is None else moved.positions(keys), answers.texts.array()
 
     def _made_answers(self) -> _Answers:
         """What is there now; kept for the next one, unless an id has come meanwhile."""
@@ -284,23 +329,18 @@ class Ids:
     def _append_text(self, key: int, id: str) -> None:
         if self._answers is None:
             return  # nobody has asked for the array yet
-        texts, position = self._answers
+        texts, moved = self._answers
         if len(texts) > 2 * self.bound() + _ROOM or not texts.has_room(id):
             self._answers = None  # most of them are of the past
             return
         place = texts.append(id)
-        if position is None:
+        if moved is None:
             if place == key:
                 return
             import numpy as np
 
-            position = np.arange(self.bound() + _ROOM, dtype=np.int32)
-        if key >= len(position):
-            import numpy as np
-
-            position = np.append(position, np.zeros(max(len(position), _ROOM), np.int32))
-        position[key] = place
-        self._answers = _Answers(texts, position)
+            moved = _Moved(np.zeros(0, np.uint8), np.zeros(0, np.int32))
+        self._answers = _Answers(texts, moved.with_key(key, place))
 
     # What a file has.
 

@@ -24,8 +24,10 @@ def expected_kinds(subscriptions: Iterable[Subscription]) -> Counter[tuple[str, 
                 tree = expression_of(constraint.attribute)
                 for kind in (Kind.TIMESTAMP, Kind.STRING):
                     expected.update((name, kind) for name in inputs_of_kind(tree, kind))
-            elif constraint.kind is not None:
-                expected[constraint.attribute, constraint.kind] += 1
+                continue
+            for part in constraint.plain():
+                if part.kind is not None:
+                    expected[part.attribute, part.kind] += 1
     return expected
 
 

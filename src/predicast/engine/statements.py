@@ -50,10 +50,13 @@ _SIMILAR: Final = 2  # a chunk up to this many times as large as the one after i
 class _Chunk:
     """Subscriptions of one outline with their keys, ascending."""
 
-    __slots__ = ("alike", "dead", "is_shared", "keys")
+    __slots__ = ("_first", "alike", "dead", "is_shared", "keys")
 
     def __init__(self, keys: np.ndarray, alike: OperandColumns) -> None:
         self.keys = keys
+        # Of keys without a gap, as those of a bulk have, each says where it is.
+        first, last = int(keys[0]), int(keys[-1])
+        self._first = first if last - first == len(keys) - 1 else None
         self.alike = alike
         self.dead = 0
         self.is_shared = True  # the columns are somebody else's as well
@@ -68,6 +71,8 @@ class _Chunk:
         return copy
 
     def row(self, key: int) -> int:
+        if self._first is not None:
+            return key - self._first
         # A key of another width would have NumPy widen all the others first.
         return int(np.searchsorted(self.keys, self.keys.dtype.type(key)))
 
@@ -155,8 +160,8 @@ class Statements:
         alone = self._singles().get(key)
         if alone is not None:
             before = alone.outline.attributes()
-        elif key in self:
-            chunk = self._chunk_of(key)[1]
+        elif key < len(self._home) and (number := self._home[key]):
+            chunk = self._chunks[int(number)]
             if chunk.alike.outline == outline:
                 chunk.put(key, stated)
                 return

@@ -32,7 +32,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from predicast.engine.changes import Changes, Touched
-from predicast.engine.delta import StoreDelta
+from predicast.engine.delta import Arrivals, StoreDelta
 from predicast.engine.derivation import Derivation
 from predicast.engine.entry import Entry
 from predicast.engine.ids import Ids, Lease, duplicate, unknown
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from predicast.engine.bulk import Bulk
     from predicast.engine.snapshot import Snapshot
-    from predicast.engine.templates import Template
+    from predicast.engine.windows import State
     from predicast.matching.batches import EventBatch
     from predicast.matching.batches.refusals import Refusals
 
@@ -87,7 +87,10 @@ class StoreView(NamedTuple):
         return self.derivation.columns(batch, now)
 
 
-_FEW: Final = 32  # subscriptions that are quicker put one by one than column by column
+_FEW: Final = 512  # subscriptions that are quicker put one by one than column by column
+
+
+_NO_KEYS: Final = iter(())
 
 
 class SubscriptionStore:
@@ -147,7 +150,7 @@ class SubscriptionStore:
 
     def window(self) -> Window:
         """A window on what is held now."""
-        return Window(self.ids, self.statements, self.owners, self.templates)
+        return Window(self.ids, self.statements, self.templates)
 
     def taken_apart(self, matcher: str, structure: Stored | None) -> Snapshot:
         """All there is, untouched by later changes."""
@@ -212,12 +215,13 @@ class SubscriptionStore:
             StoreDelta(
                 self.arrived + len(keys),
                 Delta(added_groups=groups),
-                removed=(),
-                ids=bulk.ids,
-                keys=keys,
-                owners={keys[position]: owner for position, owner in bulk.owners.items()},
-                templates={keys[position]: each for position, each in bulk.templates.items()},
-                sources={keys[position]: text for position, text in bulk.sources.items()},
+                arrivals=Arrivals(
+                    bulk.ids,
+                    keys,
+                    owners={keys[position]: owner for position, owner in bulk.owners.items()},
+                    templates={keys[position]: each for position, each in bulk.templates.items()},
+                    sources={keys[position]: text for position, text in bulk.sources.items()},
+                ),
                 touched=[Touched(id, False, None) for id in bulk.ids] if self.followers else (),
             )
         )
@@ -230,48 +234,35 @@ class SubscriptionStore:
         """What holds after a window."""
         moved = [Group(*each) for each in window.moved()] if window.moves else []
         states = window.states
-        new = [id for id, state in states.items() if state.key is None]
-        keys_to_come: Iterator[int] = iter(())
-        if new:
-            self.ids.check_room(new)
-            keys_to_come = iter(self.ids.free_keys(len(new)))
-        gone: list[tuple[str, int]] = []
-        ids: list[str] = []
-        keys: list[int] = []
-        owners: dict[int, str | None] = {}
-        templates: dict[int, Template | None] = {}
-        sources: dict[int, str | None] = {}
-        added: list[tuple[int, Stated]] = []
-        changed: list[tuple[int, Stated]] = []
-        for id, state in states.items():
-            key = state.key
-            if not state.present:
-                assert key is not None
-                gone.append((id, key))
-                continue
-            into = changed
-            if key is None:
-                key, into = next(keys_to_come), added
-            if state.arrives_anew:
-                ids.append(id)
-                keys.append(key)
-            owners[key] = state.owner
-            if not state.keeps_template:
-                templates[key] = state.template
-            if state.stated is not None:
-                into.append((key, state.stated))
-                sources[key] = state.text
-        removed = [key for _, key in gone]
-        if len(states) < _FEW:
-            stated = Delta(removed, added, changed, (), moved)
-        else:
-            stated = Delta(removed, (), (), _grouped(added), [*moved, *_grouped(changed)])
         touched: list[Touched] = []
         if self.followers:
             touched += [self._touched(id, state.key) for id, state in states.items()]
             touched += [self._touched(id, move.key) for id, move in window.moves.items()]
-        arrived = self.arrived + window.arrived
-        return StoreDelta(arrived, stated, gone, ids, keys, owners, templates, sources, touched)
+        keys_to_come = self._keys_to_come(states) if window.arrived else _NO_KEYS
+        removed: list[int] = []
+        added: list[tuple[int, Stated]] = []
+        changed: list[tuple[int, Stated]] = []
+        for state in states.values():
+            key, stated_now = state.key, state.stated
+            if key is None:
+                assert stated_now is not None
+                key = state.key = next(keys_to_come)
+                added.append((key, stated_now))
+            elif not state.present:
+                removed.append(key)
+            elif stated_now is not None:
+                changed.append((key, stated_now))
+        if len(states) < _FEW:
+            stated = Delta(removed, added, changed, (), moved)
+        else:
+            stated = Delta(removed, (), (), _grouped(added), [*moved, *_grouped(changed)])
+        return StoreDelta(self.arrived + window.arrived, stated, states, touched=touched)
+
+    def _keys_to_come(self, states: Mapping[str, State]) -> Iterator[int]:
+        """Keys for those that are new."""
+        new = [id for id, state in states.items() if state.key is None]
+        self.ids.check_room(new)
+        return iter(self.ids.free_keys(len(new)))
 
     def _touched(self, id: str, key: int | None) -> Touched:
         return Touched(id, key is not None, None if key is None else self.owners.get(key))
@@ -302,21 +293,44 @@ class SubscriptionStore:
         if delta.touched:
             for changes in self.followers:
                 changes.note(delta.touched)
-        self.ids.put_many(delta.ids, delta.keys)  # first: it counts on the keys that are free now
-        stated_now = delta.stated
+        if delta.arrivals is not None:
+            self._put_arrivals(delta.arrivals)
+        statements, stated_now = self.statements, delta.stated
         for group in (*stated_now.added_groups, *stated_now.changed_groups):
-            self.statements.put_alike(group.keys, group.operands)
-        for key, stated in (*stated_now.added, *stated_now.changed):
-            self.statements.put(key, stated)
-        for key, owner in delta.owners.items():
-            self.owners.set(key, owner)
-        for key, template in delta.templates.items():
-            self.templates.set(key, template)
-        for key, text in delta.sources.items():
-            self.sources.set(key, text)
-        for id, key in delta.removed:
-            self._forget(id, key)
+            statements.put_alike(group.keys, group.operands)
+        for key, stated in stated_now.added:
+            statements.put(key, stated)
+        for key, stated in stated_now.changed:
+            statements.put(key, stated)
+        for id, state in delta.states.items():
+            self._put(id, state)
         self.arrived = delta.arrived
+
+    def _put_arrivals(self, arrivals: Arrivals) -> None:
+        ids, keys, owners, templates, sources = arrivals
+        self.ids.put_many(ids, keys)
+        for key, owner in owners.items():
+            self.owners.set(key, owner)
+        for key, template in templates.items():
+            self.templates.set(key, template)
+        for key, text in sources.items():
+            self.sources.set(key, text)
+
+    def _put(self, id: str, state: State) -> None:
+        """Make hold what became of one id, but for what it states."""
+        key = state.key
+        assert key is not None
+        if not state.present:
+            self._forget(id, key)
+            return
+        if state.arrives_anew:
+            self.ids.put(id, key)
+        if not state.keeps_owner:
+            self.owners.set(key, state.owner)
+        if not state.keeps_template:
+            self.templates.set(key, state.template)
+        if state.stated is not None:
+            self.sources.set(key, state.text)
 
     def _forget(self, id: str, key: int) -> None:
         self.owners.set(key, None)
@@ -355,8 +369,4 @@ def fill(matcher: Matcher, statements: Statements) -> None:
 
 def _grouped(single: Sequence[tuple[int, Stated]]) -> list[Group]:
     """The same, those of one outline together."""
-    stated = dict(single)
-    return [
-        Group(keys, operands, [stated[key] for key in keys.tolist()])
-        for keys, operands in gathered(single)
-    ]
+    return [Group(*each) for each in gathered(single)]

@@ -23,7 +23,6 @@ import numpy as np
 
 from predicast.engine.ids import Ids, check_id, duplicate, unknown
 from predicast.engine.operations import Change, Operation, Subscribe, Unsubscribe
-from predicast.engine.owners import Owners
 from predicast.engine.statements import Statements
 from predicast.engine.templates import Template, Templates
 from predicast.errors import EngineError, ParameterError, PredicastError
@@ -39,15 +38,16 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class State:
-    """What a window has made of one id."""
+    """What a window has made of one id; a new one's key is given out when the window is over."""
 
     key: int | None  # of the subscription before the window, if there was one
-    present: bool
-    owner: str | None = None
-    template: Template | None = None
-    keeps_template: bool = False  # as it was: most never look, and a file's is text until then
+    present: bool = True
     stated: Stated | None = None  # None: as it was
     text: str | None = None  # that says so, if there is one and it has no parameters
+    template: Template | None = None
+    keeps_template: bool = False  # as it was: most never look, and a file's is text until then
+    owner: str | None = None
+    keeps_owner: bool = False
     arrives_anew: bool = False
 
 
@@ -111,12 +111,10 @@ class Window:
         self,
         ids: Ids,
         statements: Statements,
-        owners: Owners,
         templates: Templates,
     ) -> None:
         self._ids = ids
         self._statements = statements
-        self._owners = owners
         self._templates = templates
         self.states: dict[str, State] = {}  # ids that were touched, but for
         self.moves: dict[str, Move] = {}  # those of which only parameters were
@@ -125,20 +123,22 @@ class Window:
     def take(self, given: Read) -> None:
         """Take one more operation, or refuse it."""
         operation = given.operation
-        _check_id(operation, self._ids)
-        if given.stated is None and isinstance(operation, Change) and self._move(operation):
-            return
         if isinstance(operation, Subscribe):
+            check_id("id", operation.id)
             self._subscribe(operation, given)
+            return
+        if not isinstance(operation.id, str):  # it may not even have a hash
+            raise unknown(operation.id, self._ids)
+        if given.stated is None and isinstance(operation, Change) and self._move(operation):
             return
         state = self._state(operation.id)
         if state is None or not state.present:
             raise unknown(operation.id, self._ids)
-        if isinstance(operation, Unsubscribe):
-            self._unsubscribe(operation.id, state)
-            return
         if given.stated is not None:
             self._restate(operation.id, state, given)
+            return
+        if isinstance(operation, Unsubscribe):
+            self._unsubscribe(operation.id, state)
             return
         assert operation.parameters is not None
         self._set_parameters(operation.id, state, operation.parameters)
@@ -176,7 +176,7 @@ class Window:
             key = self._ids.key(id)
             if key is None:
                 return None
-            state = State(key, True, self._owners.get(key), keeps_template=True)
+            state = State(key, keeps_template=True, keeps_owner=True)
             move = self.moves.pop(id, None)
             if move is not None:
                 state.stated = _filled(move, self._statements.stated(key))
@@ -190,18 +190,19 @@ class Window:
         if state is not None and state.present:
             if not operation.replace:
                 raise duplicate(operation.id)
-            state.owner = operation.owner
+            state.owner, state.keeps_owner = operation.owner, False
             self._restate(operation.id, state, given)
             return
-        key = None if state is None else state.key
-        self.states.pop(operation.id, None)  # those that arrive stand in the order of arrival
+        key = None
+        if state is not None:
+            key = state.key
+            self.states.pop(operation.id, None)  # those that arrive stand in the order of arrival
         self.states[operation.id] = State(
             key,
-            True,
-            operation.owner,
-            given.template,
             stated=given.stated,
             text=given.text,
+            template=given.template,
+            owner=operation.owner,
             arrives_anew=True,
         )
         self.arrived += 1
@@ -247,15 +248,6 @@ class Window:
                     continue
                 for id in here:
                     self._state(id)
-
-
-def _check_id(operation: Operation, ids: Ids) -> None:
-    """Refuse what cannot be an id, before it is looked up: it may not even have a hash."""
-    id: object = operation.id
-    if isinstance(operation, Subscribe):
-        check_id("id", id)
-    elif not isinstance(id, str):
-        raise unknown(id, ids)
 
 
 def _filled(move: Move, before: Stated) -> Stated:

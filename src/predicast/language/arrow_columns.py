@@ -46,9 +46,9 @@ from predicast.errors import (
     ParseError,
     UnsupportedColumnError,
 )
-from predicast.language.arrow_rows import OPERATORS, VALUES, read_row
+from predicast.language.arrow_rows import OPERATORS, REST, VALUES, read_row
 from predicast.language.derived_names import canonical_attribute, is_derived
-from predicast.model.operators import LIKE, PRESENCE, REGEX, SET, Operator
+from predicast.model.operators import JOINED, LIKE, PRESENCE, REGEX, SET, Operator
 from predicast.model.outline import KINDS, OperandType
 
 NOTHING: Final = 0  # the code of the type of a row without a value
@@ -93,7 +93,7 @@ def _of(operators: frozenset[Operator]) -> np.ndarray:
 
 
 _TAKEN: Final = _taken()
-_PATTERNS: Final = _of(LIKE | REGEX)
+_PATTERNS: Final = _of(LIKE | REGEX | JOINED)  # and what is written as JSON
 _SETS: Final = _of(SET)
 
 
@@ -136,7 +136,8 @@ class ColumnRows:
         known = {word: code for code, word in enumerate(OPERATORS)}
         by_code = [known.get(word, _NO_OPERATOR) for word in words]
         rows.operators = np.array([*by_code, _NO_OPERATOR], np.int8)[codes]  # -1 is null
-        rows.bare = (rows.attributes == -1) & (codes == -1)
+        is_rest = np.array([*(word == REST for word in words), False])[codes]
+        rows.bare = (rows.attributes == -1) & ((codes == -1) | is_rest)
         rows._check()
         rows._name_derived()
         return rows
@@ -164,7 +165,7 @@ class ColumnRows:
     attributes: np.ndarray  # positions in names; -1 is null
     names: list[str]
     operators: np.ndarray  # positions in WORDS
-    bare: Mask  # rows of clauses without constraints
+    bare: Mask  # rows of clauses without constraints, and of rests
 
     def odd(self) -> Mask:
         """The rows that have to be read one by one: patterns and bare rows."""

@@ -14,6 +14,11 @@ column               type       meaning
 ``timestamp_value``  timestamp  may be left out
 ===================  =========  ==================================================================
 
+For ``any`` and ``all``, ``string_value`` holds the constraints that they join as the JSON form
+writes them: ``[{"operator": "prefix", "value": "a"}, …]``. The rest of a clause, if it has one, is
+a row with the word ``rest`` for its operator, without an attribute, and its JSON form in
+``string_value``.
+
 Rows of one clause with the operator ``in`` (or ``not in``) on one attribute are the members of
 one set. For between, write two rows, ``>=`` and ``<=``.
 
@@ -148,7 +153,7 @@ class _Slots:
             if code % 2:
                 clauses.append([])
             clauses[-1].append(self.slots[code // 2])
-        return outline_of(tuple(map(tuple, clauses)))
+        return outline_of(tuple(map(tuple, clauses)), ())
 
 
 def _dense(packed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

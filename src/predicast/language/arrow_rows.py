@@ -12,10 +12,16 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from predicast.errors import InvalidConstraintError, ModelError, suggest
-from predicast.model import Clause, Constraint, Operator, Subscription
-from predicast.model.operators import PRESENCE, RANGE, SET
+from predicast.errors import InvalidConstraintError, JsonFormError, ModelError, suggest
+from predicast.language.json_form import (
+    constraint_from_document,
+    decoded,
+    expression_from_document,
+)
+from predicast.model import Clause, Constraint, Expression, Operator, Subscription
+from predicast.model.operators import JOINED, PRESENCE, RANGE, SET
 
+REST: Final = "rest"  # in the place of an operator
 VALUES: Final = ("int_value", "float_value", "string_value", "bool_value", "timestamp_value")
 OPERATORS: Final = {operator.value: operator for operator in Operator if operator not in RANGE}
 
@@ -25,14 +31,19 @@ _Place: TypeAlias = tuple[str, int, str, Operator]  # of a set whose members sta
 def read_rows(rows: pa.Table, numbers: Iterable[int]) -> dict[str, Subscription]:
     """The subscriptions of some rows, by id, in order of appearance; numbers are for errors."""
     clauses: dict[str, dict[int, dict[Any, Constraint]]] = {}
+    rests: dict[tuple[str, int], Expression] = {}
     sets: dict[_Place, list[Any]] = {}
     for number, row in zip(numbers, rows.to_pylist(), strict=True):
         constraint = read_row(row, number)
         id, clause = row["id"], row["clause"]
         constraints = clauses.setdefault(id, {}).setdefault(clause, {})
         if constraint is None:
+            if row["operator"] == REST:
+                if (id, clause) in rests:
+                    raise InvalidConstraintError(f"row {number}: a clause has one rest", row=number)
+                rests[id, clause] = _rest(row, number)
             continue
-        if constraint.operator in SET:
+        if OPERATORS[row["operator"]] in SET:
             set_of = (id, clause, constraint.attribute, constraint.operator)
             constraints.setdefault(set_of, constraint)
             sets.setdefault(set_of, []).extend(constraint.operand)  # type: ignore[arg-type]
@@ -42,19 +53,29 @@ def read_rows(rows: pa.Table, numbers: Iterable[int]) -> dict[str, Subscription]
         id, clause, attribute, operator = set_of
         clauses[id][clause][set_of] = Constraint(attribute, operator, tuple(members))
     return {
-        id: Subscription(tuple(Clause(tuple(each.values())) for each in by_clause.values()))
+        id: Subscription(
+            tuple(
+                Clause(tuple(each.values()), rests.get((id, number)))
+                for number, each in by_clause.items()
+            )
+        )
         for id, by_clause in clauses.items()
     }
 
 
 def read_row(row: dict[str, Any], number: int) -> Constraint | None:
-    """The constraint of one row, or none for a clause that has none; a set of one member."""
+    """The constraint of one row, or none for a clause that has none; a set of one member.
+
+    The rest of a clause is no constraint either.
+    """
     if not isinstance(row["id"], str) or not isinstance(row["clause"], int):
         raise InvalidConstraintError(f"row {number}: id and clause must be given", row=number)
-    if row["attribute"] is None and row["operator"] is None:
+    if row["attribute"] is None and row["operator"] in {None, REST}:
         return None
     operator = _operator(row["operator"], number)
     value = _value(row, operator, number)
+    if operator in JOINED:
+        return _joined(row, operator, value, number)
     try:
         return Constraint(row["attribute"], operator, (value,) if operator in SET else value)
     except ModelError as error:
@@ -64,6 +85,38 @@ def read_row(row: dict[str, Any], number: int) -> Constraint | None:
             operator=operator.value,
             row=number,
         ) from error
+
+
+def _joined(row: dict[str, Any], operator: Operator, parts: Any, number: int) -> Constraint:
+    """Any or all of what is written as JSON."""
+    document = {"attribute": row["attribute"], "operator": operator.value}
+    try:
+        return constraint_from_document({**document, "value": _decoded(parts)})
+    except JsonFormError as error:
+        raise _wrong(row, number, error) from error
+
+
+def _rest(row: dict[str, Any], number: int) -> Expression:
+    """The rest of a clause, written as JSON."""
+    try:
+        return expression_from_document(_decoded(row["string_value"]))
+    except JsonFormError as error:
+        raise _wrong(row, number, error) from error
+
+
+def _decoded(text: Any) -> Any:
+    if not isinstance(text, str):
+        raise JsonFormError("the parts are written as JSON, in string_value", path="$")
+    return decoded(text)
+
+
+def _wrong(row: dict[str, Any], number: int, error: JsonFormError) -> InvalidConstraintError:
+    return InvalidConstraintError(
+        f"row {number}: {row['operator']!r} in string_value: {error.message}",
+        attribute=row["attribute"],
+        operator=row["operator"],
+        row=number,
+    )
 
 
 def _operator(name: Any, row: int) -> Operator:

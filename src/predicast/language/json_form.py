@@ -6,7 +6,14 @@ A subscription lists its clauses, a clause its constraints::
         {"attribute": "price", "operator": "<", "value": 10},
         {"attribute": "at", "operator": ">=", "value": {"$timestamp": "2026-01-31T00:00:00Z"}},
         {"attribute": "note", "operator": "like", "value": "50!% off", "escape": "!"},
-        {"attribute": "volume", "operator": "exists"}]}]}
+        {"attribute": "volume", "operator": "exists"},
+        {"attribute": "name", "operator": "any", "value": [
+            {"operator": "prefix", "value": "a"}, {"operator": "contains", "value": "b"}]}]}]}
+
+The parts of any and all are on the attribute that they are said of. A clause whose expression was
+not multiplied out has a rest, of groups within groups::
+
+    {"all": [...], "rest": {"all": [{"any": [constraint, {"all": [constraint, constraint]}]}, ...]}}
 
 An event is a JSON object. JSON has no timestamps and no intervals, and its readers make floats of
 decimals with more digits than those have; they are objects with one key::
@@ -19,9 +26,10 @@ decimals with more digits than those have; they are objects with one key::
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
 
@@ -36,15 +44,20 @@ from predicast.errors import (
 from predicast.language.derived_names import canonical_attribute
 from predicast.language.where.literals import timestamp
 from predicast.model import Clause, Constraint, Event, Interval, LikePattern, Operator, Subscription
+from predicast.model.constraint import MAX_NESTING
 from predicast.model.decimals import ExactDecimal
-from predicast.model.expression import MAX_CLAUSES, MAX_CONSTRAINTS
-from predicast.model.operators import LIKE, PRESENCE
+from predicast.model.expression import And, Expression, Leaf, Not, Or
+from predicast.model.operators import JOINED, LIKE, PRESENCE
 from predicast.model.values import Unreadable, lone_surrogate
+
+P = TypeVar("P")
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
 _CONSTRAINT_KEYS: Final = frozenset({"attribute", "operator", "value", "escape"})
 _DIGITS: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _SPECIAL: Final = frozenset({"$timestamp", "$interval", "$decimal"})
+_CLAUSE_KEYS: Final = frozenset({"all", "rest"})
+MAX_CONSTRAINTS: Final = 65_536  # of a subscription in all; a text cannot have more
 _INTERVAL_KEYS: Final = frozenset({"lo", "hi", "lo_open", "hi_open"})
 
 
@@ -53,10 +66,7 @@ _INTERVAL_KEYS: Final = frozenset({"lo", "hi", "lo_open", "hi_open"})
 
 def subscription_to_json(subscription: Subscription) -> str:
     """The subscription as one line of JSON."""
-    clauses = [
-        {"all": [constraint_to_document(constraint) for constraint in clause]}
-        for clause in subscription.clauses
-    ]
+    clauses = [_clause_document(clause) for clause in subscription.clauses]
     return msgspec.json.encode({"any": clauses}).decode()
 
 
@@ -65,14 +75,34 @@ def event_to_json(event: Event) -> str:
     return msgspec.json.encode({name: _document(value) for name, value in event.items()}).decode()
 
 
+def _clause_document(clause: Clause) -> dict[str, Any]:
+    document = {"all": [constraint_to_document(constraint) for constraint in clause]}
+    if clause.rest is not None:
+        document["rest"] = expression_to_document(clause.rest)  # type: ignore[assignment]
+    return document
+
+
+def expression_to_document(node: Expression) -> dict[str, Any]:
+    """The rest of a clause, ready to be encoded."""
+    if isinstance(node, Leaf):
+        return constraint_to_document(node.constraint)
+    assert not isinstance(node, Not)
+    parts = [expression_to_document(part) for part in node.parts]
+    return {"any" if isinstance(node, Or) else "all": parts}
+
+
 def constraint_to_document(constraint: Constraint) -> dict[str, Any]:
     """One constraint, ready to be encoded."""
     document: dict[str, Any] = {
         "attribute": constraint.attribute,
         "operator": constraint.operator.value,
     }
-    operand = constraint.operand
-    if isinstance(operand, LikePattern):
+    operand: Any = constraint.operand
+    if constraint.operator in JOINED:
+        document["value"] = [constraint_to_document(part) for part in operand]
+        for part in document["value"]:
+            del part["attribute"]
+    elif isinstance(operand, LikePattern):
         document["value"] = operand.pattern
         if operand.escape != "\\":
             document["escape"] = operand.escape
@@ -100,41 +130,104 @@ def _document(value: Any) -> Any:
 
 def subscription_from_json(text: str | bytes) -> Subscription:
     """The subscription that a JSON text states."""
-    return subscription_from_document(_decoded(text))
+    return subscription_from_document(decoded(text))
 
 
 def subscription_from_document(document: Any) -> Subscription:
     """The subscription from JSON that has been decoded already."""
     clauses = _list(_only(document, "any", "$"), "$.any")
-    if len(clauses) > MAX_CLAUSES:
-        _refuse("$.any", f"has {len(clauses)} clauses; the limit is {MAX_CLAUSES}")
-    read = []
-    count = 0
-    for position, clause in enumerate(clauses):
-        path = f"$.any[{position}]"
-        constraints = _list(_only(clause, "all", path), f"{path}.all")
-        count += len(constraints)
-        if count > MAX_CONSTRAINTS:
-            _refuse(path, f"there are more than {MAX_CONSTRAINTS} constraints in all")
-        read.append(
-            Clause(
-                tuple(
-                    _constraint(constraint, f"{path}.all[{index}]")
-                    for index, constraint in enumerate(constraints)
-                )
-            )
+    reader = _Reader()
+    reader.count(clauses, "$.any")
+    return Subscription(
+        tuple(
+            [reader.clause(clause, f"$.any[{position}]") for position, clause in enumerate(clauses)]
         )
-    return Subscription(tuple(read))
+    )
 
 
 def constraint_from_document(document: Any) -> Constraint:
     """One constraint from JSON that has been decoded already."""
-    return _constraint(document, "$")
+    return _Reader().constraint(document, "$")
+
+
+def expression_from_document(document: Any) -> Expression:
+    """The rest of a clause from JSON that has been decoded already."""
+    return _Reader().expression(document, "$", 1)
+
+
+class _Reader:
+    """Reads clauses, and refuses more of them than a text could state."""
+
+    def __init__(self) -> None:
+        self._left = 2 * MAX_CONSTRAINTS  # clauses, groups and constraints
+
+    def count(self, parts: list[Any], path: str) -> None:
+        self._left -= len(parts)
+        if self._left < 0:
+            _refuse(path, f"there are more than {MAX_CONSTRAINTS} constraints in all")
+
+    def clause(self, document: Any, path: str) -> Clause:
+        if not isinstance(document, dict) or "all" not in document:
+            _refuse(path, "expected an object with the key 'all'")
+        _check_keys(document, _CLAUSE_KEYS, path)
+        constraints = tuple(self._parts(document["all"], f"{path}.all", self.constraint))
+        if "rest" not in document:
+            return Clause(constraints)
+        return Clause(constraints, self.expression(document["rest"], f"{path}.rest", 1))
+
+    def expression(self, document: Any, path: str, depth: int) -> Expression:
+        """A group of any or all, or a constraint."""
+        _check_depth(path, depth)
+        if not isinstance(document, dict) or len(document) != 1:
+            return Leaf(self.constraint(document, path))
+        [(key, parts)] = document.items()
+        if key not in {"any", "all"}:
+            return Leaf(self.constraint(document, path))
+        found = self._parts(
+            parts, f"{path}.{key}", lambda part, at: self.expression(part, at, depth + 1)
+        )
+        if not found:
+            _refuse(f"{path}.{key}", "a group has at least one part")
+        return Or(tuple(found)) if key == "any" else And(tuple(found))
+
+    def constraint(self, document: Any, path: str) -> Constraint:
+        return self._constraint(document, path, None, 1)
+
+    def _constraint(self, document: Any, path: str, of: str | None, depth: int) -> Constraint:
+        """A constraint; of any or all, if that is where it stands, on their attribute."""
+        _check_depth(path, depth)
+        if not isinstance(document, dict):
+            _refuse(path, f"a constraint is an object, not {_type(document)}")
+        _check_keys(document, _CONSTRAINT_KEYS, path)
+        operator = _operator(document.get("operator"), f"{path}.operator")
+        attribute = document.get("attribute", of)
+        if operator not in JOINED:
+            return _made(attribute, operator, _plain_operand(document, operator, path), path)
+        if "escape" in document:
+            _refuse(f"{path}.escape", "only like takes an escape")
+        if not isinstance(attribute, str):
+            _refuse(path, f"an attribute's name is a string, not {_type(attribute)}")
+        parts = self._parts(
+            document.get("value"),
+            f"{path}.value",
+            lambda part, at: self._constraint(part, at, attribute, depth + 1),
+        )
+        return _made(attribute, operator, parts, path)
+
+    def _parts(self, document: Any, path: str, read: Callable[[Any, str], P]) -> list[P]:
+        parts = _list(document, path)
+        self.count(parts, path)
+        return [read(part, f"{path}[{index}]") for index, part in enumerate(parts)]
+
+
+def _check_depth(path: str, depth: int) -> None:
+    if depth > MAX_NESTING:
+        _refuse(path[:60], f"groups nest deeper than {MAX_NESTING}")
 
 
 def event_from_json(text: str | bytes) -> Event:
     """The event that a JSON text states."""
-    return event_from_document(_decoded(text))
+    return event_from_document(decoded(text))
 
 
 def event_from_document(document: Any) -> Event:
@@ -149,7 +242,7 @@ def attributes_from_json(text: str | bytes) -> dict[str, Any]:
 
     What is meant for a timestamp or an interval and is none is refused only if something looks.
     """
-    document = _decoded(text)
+    document = decoded(text)
     if not isinstance(document, dict):
         _refuse("$", f"an event is a JSON object, not {_type(document)}")
     return _with_values(document, "$", 0, strict=False)
@@ -176,7 +269,8 @@ def _with_values(
     return found
 
 
-def _decoded(text: str | bytes) -> Any:
+def decoded(text: str | bytes) -> Any:
+    """What a JSON text says."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError) as error:
@@ -184,12 +278,7 @@ def _decoded(text: str | bytes) -> Any:
         raise JsonFormError(f"not JSON: {reason}", path="$") from None
 
 
-def _constraint(document: Any, path: str) -> Constraint:
-    if not isinstance(document, dict):
-        _refuse(path, f"a constraint is an object, not {_type(document)}")
-    _check_keys(document, _CONSTRAINT_KEYS, path)
-    operator = _operator(document.get("operator"), f"{path}.operator")
-    attribute = document.get("attribute")
+def _plain_operand(document: dict[str, Any], operator: Operator, path: str) -> Any:
     if operator in PRESENCE:
         if "value" in document:
             _refuse(f"{path}.value", f"{operator.value!r} takes no value")
@@ -205,10 +294,14 @@ def _constraint(document: Any, path: str) -> Constraint:
         operand = LikePattern(operand, escape)
     elif "escape" in document:
         _refuse(f"{path}.escape", "only like takes an escape")
+    return operand
+
+
+def _made(attribute: Any, operator: Operator, operand: Any, path: str) -> Constraint:
     try:
         if isinstance(attribute, str):
             attribute = canonical_attribute(attribute)
-        return Constraint(attribute, operator, operand)  # type: ignore[arg-type]
+        return Constraint(attribute, operator, operand)
     except (LimitError, ModelError, ParseError) as error:
         raise JsonFormError(f"{path}: {error.message}", path=path) from error
 

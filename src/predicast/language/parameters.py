@@ -24,7 +24,7 @@ to unquote them, and gives another outline when two values become equal.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite
 from operator import itemgetter
 from types import MappingProxyType
@@ -42,9 +42,10 @@ from predicast.errors import (
 from predicast.language.where.cache import MAX_TEXT, check_text
 from predicast.language.where.filling import Filling, is_open
 from predicast.language.where.position import missing
-from predicast.language.where.shape import OUTLINES, ConstraintTemplate, estimate
-from predicast.model import Kind, Leaf, Not, Value
-from predicast.model.expression import Node, normalised
+from predicast.language.where.shape import OUTLINES, estimate, in_places
+from predicast.model import Kind, Value
+from predicast.model.expression import leaves_of, mapped
+from predicast.model.normal_form import normalised
 from predicast.model.outline import OPERAND_TYPES, Outline, Stated, outline_of
 from predicast.model.values import canonical_number, checked
 
@@ -83,22 +84,22 @@ class Parametric:
         node = parse(text, parameters=True)
         self.text = text
         self._clauses = normalised(node)
-        stated = {each.literals[:1] for clause in self._clauses for each in clause}
-        tests = [each for each in _tests(node) if each.literals[:1] in stated or is_open(each)]
-        self._filling = filling = Filling(text, tests)
-        self.names = filling.names
-        positions = [
-            position
-            for clause in self._clauses
-            for template in clause
-            for position in filling.positions(template)
+        stated = in_places(self._clauses)
+        literals = {literal for test in stated for literal in test.literals}
+        tests = [
+            each
+            for each in leaves_of(node)
+            if is_open(each) or literals.intersection(each.literals)
         ]
+        self._filling = filling = Filling(text, tests, stated)
+        self.names = filling.names
+        positions = [position for test in stated for position in filling.positions(test)]
         self._operands = _picker(positions)
         self._places = {
             name: None if number in filling.used_in_made else _occurrences(number, positions)
             for number, name in enumerate(self.names)
         }
-        self.cost = filling.cost + estimate(text, self._clauses)
+        self.cost = filling.cost + estimate(text, stated)
 
     def fill(self, values: Mapping[str, Any]) -> Stated:
         """The subscription with these values, or a ``ParameterError`` that says what is wrong."""
@@ -182,9 +183,16 @@ class Parametric:
 
     def _outlined(self, laid_out: list[Any]) -> Outline:
         slot = self._filling.slot
-        return outline_of(
-            tuple([tuple([slot(test, laid_out) for test in clause]) for clause in self._clauses])
+        clauses = tuple(
+            [tuple([slot(test, laid_out) for test in each.tests]) for each in self._clauses]
         )
+        if all(each.rest is None for each in self._clauses):
+            return outline_of(clauses, ())
+        rests = [
+            None if rest is None else mapped(rest, lambda test: slot(test, laid_out))
+            for _, rest in self._clauses
+        ]
+        return outline_of(clauses, tuple(rests))
 
     def _missing(self, values: Mapping[str, Any]) -> MissingParameterError:
         starts = self._filling.starts
@@ -251,19 +259,6 @@ def _canonical(value: Any) -> Value:
         return value  # type: ignore[no-any-return]
     canonical = checked("parameter", value)
     return canonical_number(canonical) if type(canonical) is float else canonical
-
-
-def _tests(node: Node[ConstraintTemplate]) -> Iterator[ConstraintTemplate]:
-    """The tests of an expression as they were written, in the order of the text."""
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        if isinstance(current, Leaf):
-            yield current.constraint
-        elif isinstance(current, Not):
-            pending.append(current.part)
-        else:
-            pending.extend(reversed(current.parts))
 
 
 def _picker(positions: list[int]) -> Callable[[list[Any]], tuple[Any, ...]]:

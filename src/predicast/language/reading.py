@@ -56,4 +56,8 @@ def stated_by(
         return outlined_where(expression), None
     if isinstance(expression, Stated):
         return expression, None
+    if isinstance(expression, Subscription):
+        stated = outlined(expression)
+        check_attributes(stated.outline.attributes())
+        return stated, None
     return outlined(to_subscription(expression)), None

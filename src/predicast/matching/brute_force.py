@@ -2,18 +2,30 @@
 
 One event is tested by the model's own definition of a match. A batch is tested column by column:
 the constraints of one clause on one attribute become a mask over the rows, masks that several
-clauses share are computed once, and a clause is the conjunction of its masks. Time is
-O(subscriptions × events) either way, but a batch pays NumPy's price per pair instead of Python's.
+clauses share are computed once, and a clause is the conjunction of its masks, its rest the same of
+masks under AND and OR. (Where an interval is among the values, the rest asks for one point that
+satisfies it all, and those events are tested by the definition.) Time is O(subscriptions × events)
+either way, but a batch pays NumPy's price per pair instead of Python's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from predicast.matching.matcher import OneByOne, Pairs
 from predicast.matching.memory import deep_bytes
-from predicast.model import Absent, Constraint, Event, Subscription
+from predicast.model import (
+    Absent,
+    Clause,
+    Constraint,
+    Event,
+    Expression,
+    Leaf,
+    Not,
+    Or,
+    Subscription,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +37,16 @@ if TYPE_CHECKING:
 CHUNK_ROWS: Final = 16_384
 _MAX_MASK_BYTES: Final = 2**27  # the memory of masks kept for clauses to come
 
-# A clause, as the constraints on each of its attributes.
-Groups: TypeAlias = list[tuple[str, tuple[Constraint, ...]]]
+
+class Groups(NamedTuple):
+    """A clause, as the constraints on each of its attributes."""
+
+    by_attribute: list[tuple[str, tuple[Constraint, ...]]]
+    clause: Clause
+
+    @classmethod
+    def of(cls, clause: Clause) -> Groups:
+        return cls(list(clause.by_attribute().items()), clause)
 
 
 class BruteForce(OneByOne):
@@ -53,7 +73,7 @@ class BruteForce(OneByOne):
 
     def subscribe(self, key: int, subscription: Subscription) -> None:
         self._subscriptions[key] = subscription
-        self._groups[key] = [list(clause.by_attribute().items()) for clause in subscription.clauses]
+        self._groups[key] = [Groups.of(clause) for clause in subscription.clauses]
 
     def unsubscribe(self, key: int) -> None:
         del self._subscriptions[key]
@@ -71,7 +91,7 @@ class BruteForce(OneByOne):
         for clause in subscription.clauses:
             held, size = clause.held(event, self.absent), len(clause)
             self._constraints_tested += min(held + 1, size)
-            if held == size:
+            if held == size and (clause.rest is None or clause.matches(event, self.absent)):
                 return True
         return False
 
@@ -126,6 +146,7 @@ class MaskCache:
         self._absent = absent
         self._masks: dict[tuple[Constraint, ...], np.ndarray] = {}
         self._max_masks = _MAX_MASK_BYTES // max(1, len(columns))
+        self._events: list[Event] | None = None
         self.tested = 0
 
     def rows_of(self, clauses: list[Groups]) -> np.ndarray:
@@ -143,14 +164,35 @@ class MaskCache:
     def _clause(self, groups: Groups) -> np.ndarray:
         import numpy as np
 
-        if not groups:
-            return np.ones(len(self._columns), bool)
-        mask = self._mask(*groups[0])
-        for attribute, constraints in groups[1:]:
+        mask: np.ndarray = np.ones(len(self._columns), bool)
+        for attribute, constraints in groups.by_attribute:
+            mask = mask & self._mask(attribute, constraints)
             if not mask.any():
                 return mask
-            mask = mask & self._mask(attribute, constraints)
+        if groups.clause.rest is not None:
+            mask &= self._rest(groups.clause, mask)
         return mask
+
+    def _rest(self, clause: Clause, candidates: np.ndarray) -> np.ndarray:
+        """The rows in which the rest of a clause holds; others than candidates do not count."""
+        assert clause.rest is not None
+        mask = self._expression(clause.rest)
+        regions = self._columns.has_intervals({c.attribute for c in clause.all_constraints()})
+        for row in (candidates & regions).nonzero()[0].tolist():
+            if self._events is None:
+                self._events = self._columns.events()
+            mask[row] = clause.matches(self._events[row], self._absent)
+        return mask
+
+    def _expression(self, node: Expression) -> np.ndarray:
+        if isinstance(node, Leaf):
+            return self._mask(node.constraint.attribute, (node.constraint,)).copy()
+        assert not isinstance(node, Not)
+        masks = [self._expression(part) for part in node.parts]
+        found = masks[0]
+        for mask in masks[1:]:
+            found = found | mask if isinstance(node, Or) else found & mask
+        return found
 
     def _mask(self, attribute: str, constraints: tuple[Constraint, ...]) -> np.ndarray:
         mask = self._masks.get(constraints)

@@ -26,13 +26,10 @@ class Group(NamedTuple):
 
     keys: np.ndarray
     operands: OperandColumns
-    stated: Sequence[Stated] | None = None  # the same one by one, if they came so
 
     def one_by_one(self) -> Iterator[tuple[int, Stated]]:
         """Each key, and what it stands for."""
-        if self.stated is not None:
-            return zip(self.keys.tolist(), self.stated, strict=True)
-        return ((key, self.operands.stated(row)) for row, key in enumerate(self.keys.tolist()))
+        return zip(self.keys.tolist(), self.operands.all_stated(), strict=True)
 
 
 @dataclass(slots=True)
@@ -75,5 +72,5 @@ def _one_by_one(
 ) -> Iterator[tuple[int, Subscription]]:
     for key, stated in single:
         yield key, stated.subscription()
-    for keys, operands, _ in groups:
+    for keys, operands in groups:
         yield from zip(keys.tolist(), operands.subscriptions(), strict=True)

@@ -3,8 +3,9 @@
 from predicast.model.clause import Clause
 from predicast.model.constraint import Absent, Constraint
 from predicast.model.event import Event
-from predicast.model.expression import MAX_CLAUSES, And, Expression, Leaf, Not, Or, subscription_of
+from predicast.model.expression import And, Expression, Leaf, Not, Or
 from predicast.model.interval import Interval
+from predicast.model.normal_form import MAX_CLAUSES, subscription_of
 from predicast.model.operators import Operator
 from predicast.model.patterns import LikePattern
 from predicast.model.subscription import Subscription

@@ -1,29 +1,45 @@
-"""``Clause``: a conjunction of constraints."""
+"""``Clause``: a conjunction of constraints, and perhaps of a rest.
+
+The *rest* is an expression that is not multiplied out into clauses
+(``predicast.model.normal_form``): AND and OR over constraints, without NOT. It is tested where all
+the constraints hold.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Final
 
+from predicast.errors import InvalidConstraintError
 from predicast.model.constraint import Absent, Constraint
 from predicast.model.domain import domain_of
 from predicast.model.event import Event
+from predicast.model.expression import And, Expression, Leaf, Or, leaves_of
 from predicast.model.interval import Interval
+from predicast.model.rests import rest_holds
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Constraints that must all hold, in the order in which they were written."""
+    """Constraints that must all hold, in the order in which they were written; and the rest."""
 
     constraints: tuple[Constraint, ...] = ()
+    rest: Expression | None = None
+
+    def __post_init__(self) -> None:
+        if self.rest is not None:
+            _check_rest(self.rest)
 
     def matches(self, event: Event, absent: Absent = "fails") -> bool:
-        """Whether one point of the event satisfies every constraint.
+        """Whether one point of the event satisfies every constraint, and the rest.
 
         A point event is its own only point. In a region event each attribute may choose its point
-        freely, but one point must then satisfy *all* the constraints on that attribute.
+        freely, but one point must then satisfy *all* that is said of that attribute.
         """
-        return self.held(event, absent) == len(self.constraints)
+        if self.held(event, absent) < len(self.constraints):
+            return False
+        return self.rest is None or rest_holds(self.rest, self.constraints, event, absent)
 
     def held(self, event: Event, absent: Absent = "fails") -> int:
         """How many constraints hold before the first that does not."""
@@ -38,6 +54,12 @@ class Clause:
             elif not constraint.holds(value):
                 return position
         return len(self.constraints)
+
+    def all_constraints(self) -> Iterator[Constraint]:
+        """Its constraints, and those of the rest, of which not all need hold."""
+        yield from self.constraints
+        if self.rest is not None:
+            yield from leaves_of(self.rest)
 
     def on(self, attribute: str) -> tuple[Constraint, ...]:
         """The constraints on one attribute."""
@@ -55,3 +77,30 @@ class Clause:
 
     def __len__(self) -> int:
         return len(self.constraints)
+
+
+# As with constraints, writing the slots is several times as fast as a frozen dataclass's __init__.
+_new = object.__new__
+_slots: Final[dict[str, Any]] = dict(vars(Clause))
+_set_constraints = _slots["constraints"].__set__
+_set_rest = _slots["rest"].__set__
+
+
+def trusted_clause(constraints: tuple[Constraint, ...], rest: Expression | None = None) -> Clause:
+    """A clause whose rest, if it has one, is known to be right; for bulk work."""
+    clause = _new(Clause)
+    _set_constraints(clause, constraints)
+    _set_rest(clause, rest)
+    return clause
+
+
+def _check_rest(rest: Expression) -> None:
+    pending = [rest]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, And | Or) and node.parts:
+            pending.extend(node.parts)
+        elif not isinstance(node, Leaf):
+            raise InvalidConstraintError(
+                f"the rest of a clause is made of AND, OR and constraints, not of {node}"
+            )

@@ -3,18 +3,22 @@
 A constraint knows the kind of value it speaks of. A value of another kind satisfies neither it
 nor its negation, and so does an absent attribute unless the ``absent`` policy says otherwise:
 that is SQL's three-valued logic, with *unknown* told apart from *false* only where NOT asks.
+
+Whatever OR says of one attribute is one constraint as well: *any* and *all* join others on the same
+attribute, inside one another if need be. What a simpler operator says is said by that one: any of
+``x = 1`` and ``x = 2`` is ``x IN (1, 2)`` (``predicast.model.folding``).
 """
 
 from __future__ import annotations
 
 import operator as python_operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from predicast.errors import InvalidConstraintError
+from predicast.errors import InvalidConstraintError, NestingTooDeepError
 from predicast.model.like import like_test
-from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.patterns import LikePattern, PatternError, regex_test
 from predicast.model.values import (
     NOT_UNICODE,
@@ -29,8 +33,11 @@ from predicast.model.values import (
 Absent: TypeAlias = Literal["fails", "passes"]
 # In characters; a match may take a time that grows with it and with the string.
 LONGEST_LIKE: Final = 1 << 17
+# Of constraints and expressions inside one another: more than any text can say with 64 parentheses,
+# and few enough for what walks them by recursion.
+MAX_NESTING: Final = 200
 
-Operand: TypeAlias = Value | tuple[Value, ...] | LikePattern | None
+Operand: TypeAlias = "Value | tuple[Value, ...] | LikePattern | tuple[Constraint, ...] | None"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +45,12 @@ class Constraint:
     """(attribute, operator, operand), checked and canonical when made.
 
     The operand is a value; a pair for between; a sorted tuple without repeats for in; a
-    ``LikePattern`` for like; ``None`` for exists and absent. Numbers have one spelling (1.0 is
-    1), so equal constraints mean the same.
+    ``LikePattern`` for like; ``None`` for exists and absent; for any and all the constraints that
+    they join, in an order of their own. Numbers have one spelling (1.0 is 1), so equal constraints
+    mean the same. Any and all of what a simpler operator says become that operator.
+
+    ``kind`` is that of all the values that can satisfy it; ``None`` if there are several such kinds
+    (exists, any of ``x = 1`` and ``x = 'a'``) or none (absent).
     """
 
     attribute: str
@@ -48,25 +59,71 @@ class Constraint:
     kind: Kind | None = field(init=False)  # 1 and True are equal in Python; kinds tell them apart
 
     def __post_init__(self) -> None:
+        if self.operator in JOINED:
+            self._fold()
+            return
         operand, kind = _canonical(checked_name(self.attribute), self.operator, self.operand)
         object.__setattr__(self, "operand", operand)
         object.__setattr__(self, "kind", kind)
 
+    def _fold(self) -> None:
+        """Become the simplest constraint that says what all or any of the parts do."""
+        from predicast.model.folding import folded  # which is made of constraints
+
+        parts = _checked_parts(checked_name(self.attribute), self.operator, self.operand)
+        simplest = folded(self.operator, parts)
+        for name in ("operator", "operand", "kind"):
+            object.__setattr__(self, name, getattr(simplest, name))
+
+    @property
+    def parts(self) -> tuple[Constraint, ...]:
+        """The constraints that any and all join; a plain constraint has none."""
+        return self.operand if self.operator in JOINED else ()  # type: ignore[return-value]
+
+    def plain(self) -> Iterator[Constraint]:
+        """The constraints of one operator each that it is made of: itself, unless it joins some."""
+        if not self.parts:
+            yield self
+        for part in self.parts:
+            yield from part.plain()
+
+    @property
+    def size(self) -> int:
+        """How many constraints it is made of, itself among them."""
+        return 1 + sum([part.size for part in self.parts])
+
     def holds(self, value: Value) -> bool:
         """Whether a present value satisfies it."""
+        operator = self.operator
+        if operator in JOINED:
+            wanted = operator is Operator.ANY
+            for part in self.parts:
+                if part.holds(value) is wanted:
+                    return wanted
+            return not wanted
         if self.kind is None:
-            return self.operator is Operator.EXISTS
-        return kind_of(value) is self.kind and _TESTS[self.operator](value, self.operand)
+            return operator is Operator.EXISTS
+        return kind_of(value) is self.kind and _TESTS[operator](value, self.operand)
 
     def holds_absent(self, absent: Absent) -> bool:
         """Whether it is satisfied when the event lacks the attribute."""
-        if self.kind is None:
+        if self.operator in JOINED:
+            judge = any if self.operator is Operator.ANY else all
+            return judge([part.holds_absent(absent) for part in self.parts])
+        if self.operator in PRESENCE:
             return self.operator is Operator.ABSENT
         return absent == "passes"
 
     def negated(self) -> Constraint:
         """The constraint that NOT makes of it."""
-        return trusted_constraint(self.attribute, self.operator.negation, self.operand, self.kind)
+        operand = self.operand
+        if self.operator in JOINED:
+            operand = in_order([part.negated() for part in self.parts])
+        return trusted_constraint(self.attribute, self.operator.negation, operand, self.kind)
+
+    def joined(self, operator: Operator, others: Sequence[Constraint]) -> Constraint:
+        """Any or all of this and others on the same attribute."""
+        return Constraint(self.attribute, operator, (self, *others))
 
 
 def checked_name(attribute: Any) -> str:
@@ -101,6 +158,57 @@ def trusted_constraint(
     _set_operand(constraint, operand)
     _set_kind(constraint, kind)
     return constraint
+
+
+def joined_constraint(
+    attribute: str, operator: Operator, parts: tuple[Constraint, ...]
+) -> Constraint:
+    """Any or all of parts in order that cannot be folded further; a single part is itself."""
+    if len(parts) == 1:
+        return parts[0]
+    kinds = {part.kind for part in parts}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    return trusted_constraint(attribute, operator, parts, kind)
+
+
+def in_order(parts: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """Constraints in the one order in which any and all have them, each once."""
+    return tuple(sorted(dict.fromkeys(parts), key=_sorting_key))
+
+
+_OPERATOR_NUMBERS: Final = {operator: number for number, operator in enumerate(Operator)}
+_KIND_NUMBERS: Final[dict[Kind | None, int]] = {
+    None: 0,
+    **{kind: number for number, kind in enumerate(Kind, 1)},
+}
+
+
+def _sorting_key(constraint: Constraint) -> tuple[int, int, Any]:
+    """Operands are compared only if the operators and kinds are the same, and so are the types."""
+    parts = constraint.parts
+    operand = tuple([_sorting_key(part) for part in parts]) if parts else constraint.operand
+    return _OPERATOR_NUMBERS[constraint.operator], _KIND_NUMBERS[constraint.kind], operand
+
+
+def _checked_parts(attribute: str, operator: Operator, operand: Any) -> tuple[Constraint, ...]:
+    """What any or all are to join, if they can."""
+    parts = tuple(operand) if isinstance(operand, tuple | list) else ()
+    if not parts or not all(isinstance(part, Constraint) for part in parts):
+        raise _refused(attribute, operator, f"takes constraints, not {operand!r}")
+    for part in parts:
+        if part.attribute != attribute:
+            why = f"joins constraints on one attribute, not on {part.attribute!r} as well"
+            raise _refused(attribute, operator, why)
+    level, nesting = parts, 1
+    while level := tuple(inner for part in level for inner in part.parts):
+        nesting += 1
+        if nesting > MAX_NESTING:
+            raise NestingTooDeepError(
+                f"attribute {attribute!r}: any and all nest deeper than {MAX_NESTING}",
+                limit=MAX_NESTING,
+                actual=nesting,
+            )
+    return parts
 
 
 def _canonical(attribute: str, operator: Operator, operand: Any) -> tuple[Operand, Kind | None]:

@@ -8,7 +8,12 @@ definition 5, repaired), and one clause covers another when its domains include 
 Everything that order can express is a span set, exactly: comparisons, between, in, their
 negations, and prefixes (the strings with prefix ``ab`` are those from ``ab`` up to ``ac``). What
 is left of the string tests (suffix, contains, like, matches) stays as a list of *rest*
-constraints, about which ``includes`` is sound but need not be complete.
+constraints, about which ``includes`` is sound but need not be complete. *Any* of tests that order
+can express is the union of their spans; any that has other tests among its parts is a rest
+constraint itself, which covers only itself.
+
+Values of several kinds (any of ``x = 1`` and ``x = 'a'``) are worked out kind by kind: of each, a
+constraint of another kind is simply false.
 """
 
 from __future__ import annotations
@@ -16,13 +21,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
 from sys import getsizeof
 from typing import Any, Final
 
 from predicast.bounded_cache import remembered
 from predicast.model.constraint import Absent, Constraint
 from predicast.model.interval import Interval
-from predicast.model.operators import BOUNDS, Operator
+from predicast.model.operators import BOUNDS, JOINED, Operator
 from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
 from predicast.model.spans import (
     EVERYTHING,
@@ -33,6 +39,7 @@ from predicast.model.spans import (
     intersection,
     meets,
     span_set,
+    united,
 )
 from predicast.model.values import Kind, microseconds
 
@@ -44,7 +51,7 @@ _MAX_BYTES: Final = 64 << 20  # of domains that are remembered: some 60,000 of t
 # treated as unbounded.
 _MAX_LISTED: Final = 1 << 22
 
-_UNIVERSE: Final[dict[Kind, SpanSet]] = {
+UNIVERSE: Final[dict[Kind, SpanSet]] = {
     Kind.NUMBER: EVERYTHING,
     Kind.TIMESTAMP: EVERYTHING,
     Kind.STRING: (Span("", None),),
@@ -54,24 +61,37 @@ _UNIVERSE: Final[dict[Kind, SpanSet]] = {
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """Which states satisfy: absence, and the values of one kind (``None``: of every kind)."""
+    """Which states satisfy: absence, and the values of one kind (``None``: of every kind).
+
+    ``others`` are the values of further kinds, as domains of one kind each, without absence.
+    """
 
     absent: bool
     kind: Kind | None
     spans: SpanSet
     rest: tuple[Constraint, ...] = ()
+    others: tuple[Domain, ...] = ()
 
     @property
     def cost(self) -> int:
         """For caches: roughly the bytes that it holds."""
         ends = sum(getsizeof(span.lo) + getsizeof(span.hi) for span in self.spans)
-        return 200 + 100 * len(self.spans) + ends + _bytes_of(self.rest)
+        others = sum(other.cost for other in self.others)
+        return 200 + 100 * len(self.spans) + ends + _bytes_of(self.rest) + others
 
     def is_empty(self) -> bool:
         return not self.absent and not self.spans
 
+    def by_kind(self) -> Iterator[Domain]:
+        """Its values, kind by kind, without absence."""
+        if self.spans:
+            yield Domain(False, self.kind, self.spans, self.rest)
+        yield from self.others
+
     def meets(self, interval: Interval) -> bool:
         """Whether some point of a region event's interval is in the domain."""
+        if self.others:
+            return any(domain.meets(interval) for domain in self.by_kind())
         if self.kind is None:
             return bool(self.spans)
         if self.kind not in {Kind.NUMBER, Kind.TIMESTAMP}:
@@ -87,6 +107,10 @@ class Domain:
             return False
         if not other.spans:
             return True
+        if self.others or other.others:
+            return all(
+                any(mine.includes(theirs) for mine in self.by_kind()) for theirs in other.by_kind()
+            )
         if self.kind is None:
             return bool(self.spans)
         if other.kind is not self.kind or not includes(self.spans, other.spans):
@@ -102,6 +126,9 @@ def _bytes_of(constraints: tuple[Constraint, ...]) -> int:
     total = 200 * len(constraints)
     for constraint in constraints:
         operand: Any = constraint.operand
+        if constraint.parts:
+            total += _bytes_of(constraint.parts)
+            continue
         parts = (operand.pattern,) if isinstance(operand, LikePattern) else operand
         total += getsizeof(parts)
         if isinstance(parts, tuple):
@@ -113,6 +140,8 @@ def _bytes_of(constraints: tuple[Constraint, ...]) -> int:
 def domain_of(constraints: tuple[Constraint, ...], absent: Absent) -> Domain:
     """The domain of constraints on one attribute, all of which must hold."""
     admits_absence = all(constraint.holds_absent(absent) for constraint in constraints)
+    if any(constraint.operator in JOINED for constraint in constraints):
+        return _of_every_kind(constraints, admits_absence)
     nothing = Domain(admits_absence, None, ())
     if any(constraint.operator is Operator.ABSENT for constraint in constraints):
         return nothing
@@ -123,10 +152,64 @@ def domain_of(constraints: tuple[Constraint, ...], absent: Absent) -> Domain:
     assert kind is not None
     if any(constraint.kind is not kind for constraint in valued):
         return nothing
-    spans = _UNIVERSE[kind]
+    return _of_kind(kind, valued, admits_absence)
+
+
+def _of_every_kind(constraints: Iterable[Constraint], admits_absence: bool) -> Domain:
+    """The domain of constraints of which some have parts, worked out kind by kind."""
+    everything = _of_values(constraints, None)
+    if everything is not None:  # nothing but presence is asked for
+        return Domain(admits_absence, None, EVERYTHING)
+    found: list[Domain] = []
+    for kind in Kind:
+        left = _of_values(constraints, kind)
+        if left is not None:
+            domain = _of_kind(kind, left, False)
+            found += [domain] if domain.spans else []
+    if not found:
+        return Domain(admits_absence, None, ())
+    first, *others = found
+    return Domain(admits_absence, first.kind, first.spans, first.rest, tuple(others))
+
+
+def _of_values(constraints: Iterable[Constraint], kind: Kind | None) -> list[Constraint] | None:
+    """What constraints say of values of a kind, ``None`` if that none satisfies them.
+
+    Of a kind that no constraint is about, if none is given: then nothing is left to be said, or no
+    value satisfies.
+    """
+    said: list[Constraint] = []
+    for constraint in constraints:
+        if constraint.operator is Operator.ALL:
+            inner = _of_values(constraint.parts, kind)
+            if inner is None:
+                return None
+            said += inner
+        elif constraint.operator is Operator.ANY:
+            satisfied = [
+                each for p in constraint.parts if (each := _of_values((p,), kind)) is not None
+            ]
+            if not satisfied:
+                return None
+            if [] not in satisfied:
+                ways = [
+                    Constraint(constraint.attribute, Operator.ALL, tuple(each))
+                    for each in satisfied
+                ]
+                said.append(Constraint(constraint.attribute, Operator.ANY, tuple(ways)))
+        elif constraint.operator is not Operator.EXISTS:
+            if constraint.kind is None or constraint.kind is not kind:
+                return None
+            said.append(constraint)
+    return said
+
+
+def _of_kind(kind: Kind, constraints: Iterable[Constraint], admits_absence: bool) -> Domain:
+    """The domain of constraints on values of one kind, which others do not satisfy."""
+    spans = UNIVERSE[kind]
     rest: list[Constraint] = []
-    for constraint in _simplified(valued):
-        ordered = _spans_of(constraint)
+    for constraint in _simplified(constraints):
+        ordered = spans_of(constraint)
         if ordered is None:
             rest.append(constraint)
         else:
@@ -146,7 +229,7 @@ def _without_contradictions(domain: Domain) -> Domain:
     return domain
 
 
-def _spans_of(constraint: Constraint) -> SpanSet | None:
+def spans_of(constraint: Constraint) -> SpanSet | None:
     """The constraint as a span set, or ``None`` if order cannot express it."""
     operand: Any = constraint.operand
     if constraint.operator in BOUNDS:
@@ -156,12 +239,26 @@ def _spans_of(constraint: Constraint) -> SpanSet | None:
             return span_set(_points(operand))
         case Operator.PREFIX:
             return (Span(operand, after_prefix(operand), False, True),)
+        case Operator.ANY | Operator.ALL:
+            return _joined_spans(constraint)
         case Operator.NE | Operator.NOT_IN | Operator.NOT_BETWEEN | Operator.NOT_PREFIX:
-            opposite = _spans_of(constraint.negated())
+            opposite = spans_of(constraint.negated())
         case _:
             return None
     assert opposite is not None and constraint.kind is not None
-    return intersection(complement(opposite), _UNIVERSE[constraint.kind])
+    return intersection(complement(opposite), UNIVERSE[constraint.kind])
+
+
+def _joined_spans(constraint: Constraint) -> SpanSet | None:
+    """Any or all of constraints of one kind, if order can express each of them."""
+    sets = []
+    for part in constraint.parts:
+        # A LIKE that is not exactly what it implies is among the things it is made into.
+        alike = [spans_of(each) for each in _simplified((part,))]
+        if None in alike or not alike:
+            return None
+        sets.append(reduce(intersection, (each for each in alike if each is not None)))
+    return united(sets) if constraint.operator is Operator.ANY else reduce(intersection, sets)
 
 
 def _points(values: Iterable[Any]) -> Iterator[Span]:
@@ -179,7 +276,7 @@ def _bounded(constraint: Constraint) -> Span:
     operand: Any = constraint.operand
     operands = operand if isinstance(operand, tuple) else (operand,)
     assert constraint.kind is not None
-    (span,) = _UNIVERSE[constraint.kind]
+    (span,) = UNIVERSE[constraint.kind]
     lo, lo_open, hi, hi_open = span.lo, span.lo_open, span.hi, span.hi_open
     for is_lower, which, is_open in BOUNDS[constraint.operator]:
         end, successor = _scalar(operands[which]), _successor(operands[which])

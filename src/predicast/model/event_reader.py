@@ -6,7 +6,7 @@ is no value of the model is refused; who wants to go on without it is told why.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from predicast.errors import InvalidEventError, ModelError, NestingTooDeepError
@@ -52,6 +52,19 @@ class EventReader:
         is_region = self._read(attributes, "", flat, refused, MAX_NESTING)
         return trusted_event(flat, is_region=is_region)
 
+    def with_others(
+        self, attributes: Mapping[str, Any], refused: list[ModelError] | None = None
+    ) -> Event:
+        """The event with all that is a value, for whoever explains what there is.
+
+        What is looked at is refused as ever, or noted.
+        """
+        flat: _Flat = {}
+        is_region = self._read(attributes, "", flat, refused, MAX_NESTING)
+        others = EventReader(set(_names(attributes, "", MAX_NESTING)) - self.names)
+        everything = dict(others.lenient_event(attributes, []).items()) | flat
+        return trusted_event(everything, is_region=is_region)
+
     def _read(
         self,
         attributes: Mapping[str, Any],
@@ -95,6 +108,18 @@ class EventReader:
                     raise
                 refused.append(error)
         return is_region
+
+
+def _names(attributes: Mapping[str, Any], prefix: str, depth: int) -> Iterator[str]:
+    """The dotted names of all that may be values."""
+    for key, value in attributes.items():
+        if type(key) is not str:
+            continue
+        if isinstance(value, Mapping):
+            if depth > 1:
+                yield from _names(value, f"{prefix}{key}.", depth - 1)
+        else:
+            yield prefix + key
 
 
 def _check_new(name: str, flat: _Flat) -> None:

@@ -1,25 +1,13 @@
-"""Boolean expressions, and how they become clauses.
-
-NOT is pushed down to the constraints by De Morgan's laws (which hold in three-valued logic), then
-AND is distributed over OR. The result can be exponentially larger, so its size is known and
-checked before it is built.
-"""
+"""Boolean expressions: tests under AND, OR and NOT. How they become clauses: ``normal_form.py``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import product
-from math import prod
-from typing import Final, Generic, NoReturn, Protocol, Self, TypeAlias, TypeVar, Union
+from typing import Final, Generic, NoReturn, TypeAlias, TypeVar, Union
 
-from predicast.errors import LanguageError, NoTruthValueError, TooManyClausesError
+from predicast.errors import LanguageError, NoTruthValueError
 from predicast.model.constraint import Constraint
-from predicast.model.subscription import Subscription
-
-MAX_CLAUSES: Final = 256
-MAX_CONSTRAINTS: Final = 65_536  # in all clauses together: bounds memory where MAX_CLAUSES cannot
-
 
 COMBINE: Final = (
     "& | ~ combine comparisons, each in parentheses of its own, such as "
@@ -27,13 +15,9 @@ COMBINE: Final = (
 )
 
 
-class Negatable(Protocol):
-    """What an expression is made of: a constraint, or a constraint with values yet to come."""
-
-    def negated(self) -> Self: ...
-
-
-L = TypeVar("L", bound=Negatable)
+# What an expression is made of: a constraint, or what becomes one.
+L = TypeVar("L")
+M = TypeVar("M")
 
 
 class Combinable(Generic[L]):
@@ -103,64 +87,27 @@ Node: TypeAlias = Union[Leaf[L], Not[L], And[L], Or[L]]  # noqa: UP007  # recurs
 Expression: TypeAlias = Node[Constraint]
 
 
-def normalised(node: Node[L], max_clauses: int = MAX_CLAUSES) -> list[list[L]]:
-    """The clauses of an expression, each a list of leaves, in disjunctive normal form.
+def mapped(node: Node[L], made_of: Callable[[L], M]) -> Node[M]:
+    """The same expression with something else at each leaf, in the order of ``leaves_of``."""
+    match node:
+        case Leaf(constraint):
+            return Leaf(made_of(constraint))
+        case Not(part):
+            return Not(mapped(part, made_of))
+        case And(parts):
+            return And(tuple([mapped(part, made_of) for part in parts]))
+        case Or(parts):
+            return Or(tuple([mapped(part, made_of) for part in parts]))
 
-    Iterative, since the depth of an expression is the caller's choice.
-    """
-    pending: list[tuple[Node[L], bool, bool]] = [(node, True, False)]
-    done: list[list[list[L]]] = []
+
+def leaves_of(node: Node[L]) -> Iterator[L]:
+    """What stands at the leaves, from left to right."""
+    pending = [node]
     while pending:
-        current, positive, parts_are_done = pending.pop()
+        current = pending.pop()
         if isinstance(current, Leaf):
-            leaf = current.constraint
-            done.append([[leaf if positive else leaf.negated()]])
+            yield current.constraint
         elif isinstance(current, Not):
-            pending.append((current.part, not positive, False))
-        elif not parts_are_done:
-            pending.append((current, positive, True))
-            pending.extend((part, positive, False) for part in reversed(current.parts))
+            pending.append(current.part)
         else:
-            first = len(done) - len(current.parts)
-            combine = _all_of if isinstance(current, And) is positive else _any_of
-            done[first:] = [combine(done[first:], max_clauses)]
-    return done[0]
-
-
-def _any_of(parts: list[list[list[L]]], max_clauses: int) -> list[list[L]]:
-    _check_size(sum(map(len, parts)), sum(map(_leaves, parts)), max_clauses)
-    return [clause for part in parts for clause in part]
-
-
-def _all_of(parts: list[list[list[L]]], max_clauses: int) -> list[list[L]]:
-    count = prod(map(len, parts))
-    leaves = sum(_leaves(part) * (count // len(part)) for part in parts if part)
-    _check_size(count, leaves, max_clauses)
-    return [[leaf for clause in chosen for leaf in clause] for chosen in product(*parts)]
-
-
-def _leaves(clauses: Sequence[Sequence[L]]) -> int:
-    return sum(map(len, clauses))
-
-
-def _check_size(clauses: int, constraints: int, max_clauses: int) -> None:
-    if clauses > max_clauses:
-        raise TooManyClausesError(
-            f"in disjunctive normal form the expression has {clauses} clauses or more; "
-            f"the limit is {max_clauses}. Split it into several subscriptions, "
-            "or use IN instead of OR",
-            limit=max_clauses,
-            actual=clauses,
-        )
-    if constraints > MAX_CONSTRAINTS:
-        raise TooManyClausesError(
-            f"in disjunctive normal form the expression has {constraints} constraints or more; "
-            f"the limit is {MAX_CONSTRAINTS}. Split it into several subscriptions",
-            limit=MAX_CONSTRAINTS,
-            actual=constraints,
-        )
-
-
-def subscription_of(expression: Expression, max_clauses: int = MAX_CLAUSES) -> Subscription:
-    """The subscription that an expression states."""
-    return Subscription.of(normalised(expression, max_clauses))
+            pending.extend(reversed(current.parts))

@@ -27,10 +27,6 @@ from predicast.model.subscription import Subscription
 from predicast.model.values import from_microseconds, microseconds
 
 _WIDTHS: Final = (np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.int64)
-_LIMITS: Final = {
-    np.dtype(width).char: (int(np.iinfo(width).min), int(np.iinfo(width).max)) for width in _WIDTHS
-}
-_NO_LIMITS: Final = (0, 0)
 _PIECE: Final = 1 << 16  # subscriptions of one outline that wait to be put into columns
 
 
@@ -101,11 +97,20 @@ class OperandColumns:
         if not self.columns:
             alone = self.outline.subscription(())
             return iter([alone] * self._length)
+        return map(self.outline.subscription, self._rows())
+
+    def all_stated(self) -> Iterator[Stated]:
+        """What they state, row after row."""
+        return (Stated(self.outline, operands) for operands in self._rows())
+
+    def _rows(self) -> Iterable[tuple[Any, ...]]:
+        if not self.columns:
+            return [()] * self._length
         values = [
             _values(type_, column)
             for type_, column in zip(self.outline.places, self.columns, strict=True)
         ]
-        return map(self.outline.subscription, zip(*values, strict=True))
+        return zip(*values, strict=True)
 
     def take(self, rows: np.ndarray) -> OperandColumns:
         """Some of them: positions, or a mask."""
@@ -137,18 +142,18 @@ class OperandColumns:
     def put(self, row: int, operands: Sequence[Any]) -> bool:
         """Overwrite the operands of one subscription in place, if the columns can hold them.
 
-        For whoever is alone in looking at the columns.
+        If not, some may have been. For whoever is alone in looking at the columns.
         """
-        values = [
-            microseconds(operand) if type_ is OperandType.TIMESTAMP else operand
-            for type_, operand in zip(self.outline.places, operands, strict=True)
-        ]
-        for column, value in zip(self.columns, values, strict=True):
-            lo, hi = _LIMITS.get(column.dtype.char, _NO_LIMITS)
-            if not column.flags.writeable or (lo < hi and not lo <= value <= hi):
-                return False
-        for column, value in zip(self.columns, values, strict=True):
-            column[row] = value
+        if OperandType.TIMESTAMP in self.outline.places:
+            operands = [
+                microseconds(operand) if type_ is OperandType.TIMESTAMP else operand
+                for type_, operand in zip(self.outline.places, operands, strict=True)
+            ]
+        try:
+            for column, value in zip(self.columns, operands, strict=True):
+                column[row] = value
+        except (OverflowError, ValueError):  # too wide for its column, or the column is a file's
+            return False
         return True
 
     def nbytes(self) -> int:

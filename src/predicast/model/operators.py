@@ -33,15 +33,20 @@ class Operator(enum.Enum):
     NOT_MATCHES = "not matches"
     EXISTS = "exists"
     ABSENT = "absent"
+    ANY = "any"
+    ALL = "all"
 
     @property
     def negation(self) -> Operator:
-        """The operator that holds for a value of the right kind exactly when this one does not."""
+        """The operator that holds for a value of the right kind exactly when this one does not.
+
+        Of any and all the parts are negated as well.
+        """
         return _NEGATIONS[self]
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """The kinds of operand it takes; none for exists and absent."""
+        """The kinds of value it takes; none for exists and absent, any and all."""
         return _KINDS[self]
 
     # Enum's own hash is a Python call; members are singletons, so identity will do.
@@ -60,6 +65,7 @@ _PAIRS: Final = (
     (Operator.LIKE, Operator.NOT_LIKE),
     (Operator.MATCHES, Operator.NOT_MATCHES),
     (Operator.EXISTS, Operator.ABSENT),
+    (Operator.ANY, Operator.ALL),
 )
 _NEGATIONS: Final = dict(_PAIRS) | {b: a for a, b in _PAIRS}
 
@@ -91,12 +97,13 @@ SET: Final = frozenset({Operator.IN, Operator.NOT_IN})
 LIKE: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})
 REGEX: Final = frozenset({Operator.MATCHES, Operator.NOT_MATCHES})
 PRESENCE: Final = frozenset({Operator.EXISTS, Operator.ABSENT})
+JOINED: Final = frozenset({Operator.ANY, Operator.ALL})  # of other constraints on the attribute
 
 _ORDERED: Final = frozenset({Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP})
 
 
 def _kinds(operator: Operator) -> frozenset[Kind]:
-    if operator in PRESENCE:
+    if operator in PRESENCE | JOINED:
         return frozenset()
     if operator in ORDER | RANGE:
         return _ORDERED

@@ -10,8 +10,11 @@ the operands stand in columns (``predicast.model.operand_columns``) instead of i
 
 The type of each operand is part of the outline, so that a column is of one type throughout: 1 and
 1.5 are both numbers, and make two outlines. A constraint has one place for its operand, two
-with between, and none with exists and absent. Sets, LIKE patterns and regular expressions stay the
-objects that the constraint holds.
+with between, and none with exists and absent. Sets, LIKE patterns, regular expressions and what any
+and all join stay the objects that the constraint holds; the slot of any or all may also be filled
+with a single constraint, which is what they come to with some operands.
+
+The rests of clauses are expressions of slots, whose operands follow those of all the clauses.
 
 Taking a subscription apart and putting it together again gives an equal one; both are linear in
 the number of constraints. Operands are trusted: they come from constraints, or from whoever made
@@ -21,15 +24,21 @@ the checks that a constraint makes.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from predicast.bounded_cache import remembered
-from predicast.model.clause import Clause
-from predicast.model.constraint import Constraint, Operand, trusted_constraint
+from predicast.model.clause import trusted_clause
+from predicast.model.constraint import (
+    Constraint,
+    Operand,
+    joined_constraint,
+    trusted_constraint,
+)
 from predicast.model.decimals import ExactDecimal
-from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.expression import Node, leaves_of, mapped
+from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.subscription import Subscription
 from predicast.model.values import Kind, Value, kind_of
 
@@ -43,7 +52,7 @@ class OperandType(enum.Enum):
     STRING = "string"
     BOOLEAN = "boolean"
     TIMESTAMP = "timestamp"
-    OBJECT = "object"  # sets, LIKE patterns and regular expressions, as the constraint holds them
+    OBJECT = "object"  # sets, patterns, parts of any and all, as the constraint holds them
 
     # As with operators: members are singletons, and Enum's own hash is a Python call.
     __hash__ = object.__hash__
@@ -58,6 +67,7 @@ class Slot(NamedTuple):
 
 
 Slots: TypeAlias = tuple[tuple[Slot, ...], ...]
+Rests: TypeAlias = tuple[Node[Slot] | None, ...]  # one per clause; or none at all, if none has one
 
 OPERAND_TYPES: Final[dict[type, OperandType]] = {
     int: OperandType.INTEGER,
@@ -75,8 +85,13 @@ KINDS: Final = {
     OperandType.BOOLEAN: Kind.BOOLEAN,
     OperandType.TIMESTAMP: Kind.TIMESTAMP,
 }
-_WHOLE: Final = SET | LIKE | REGEX  # operators whose operand is kept as it is
+_WHOLE: Final = SET | LIKE | REGEX | JOINED  # operators whose operand is kept as it is
 _OBJECT: Final = (OperandType.OBJECT,)
+_SINGLE: Final = frozenset(Operator) - PRESENCE - RANGE - _WHOLE  # those whose operand is a value
+_SINGLE_TYPES: Final[dict[type, tuple[OperandType]]] = {
+    type_: (each,) for type_, each in OPERAND_TYPES.items()
+}
+_new: Final = tuple.__new__
 
 _MAX_BYTES: Final = 32 << 20  # of outlines that are remembered: some 50,000 of the usual ones
 # What Python takes for an outline, a clause of it, and a slot with its part, types and name.
@@ -98,24 +113,40 @@ class _Part(NamedTuple):
 class Outline:
     """Clauses of slots; equal outlines have equal slots in the same order."""
 
-    __slots__ = ("_attributes", "_hash", "_parts", "clauses", "cost", "places")
+    __slots__ = ("_attributes", "_hash", "_parts", "_rests", "clauses", "cost", "places", "rests")
 
     clauses: Slots
-    places: tuple[OperandType, ...]  # clause after clause, slot after slot
+    rests: Rests
+    places: tuple[OperandType, ...]  # clause after clause, slot after slot, then those of the rests
     cost: int  # for caches: roughly the bytes that it holds
 
-    def __init__(self, clauses: Slots) -> None:
+    def __init__(self, clauses: Slots, rests: Rests = ()) -> None:
+        assert len(rests) in {0, len(clauses)}
         self.clauses = clauses
-        self.places = tuple(each for clause in clauses for slot in clause for each in slot.operands)
-        self._hash = hash(clauses)
-        self._parts = _parts(clauses)
-        self._attributes = frozenset(slot.attribute for clause in clauses for slot in clause)
+        self.rests = rests
+        slots = list(self.slots())
+        self.places = tuple(each for slot in slots for each in slot.operands)
+        self._hash = hash((clauses, rests))
+        parts = iter(_parts(slots))
+        self._parts = [[next(parts) for _ in clause] for clause in clauses]
+        self._rests = [
+            None if rest is None else mapped(rest, lambda _: next(parts)) for rest in rests
+        ]
+        self._attributes = frozenset(slot.attribute for slot in slots)
         self.cost = (
             _OUTLINE_BYTES
             + _CLAUSE_BYTES * len(clauses)
-            + _SLOT_BYTES * sum(map(len, clauses))
+            + _SLOT_BYTES * len(slots)
             + sum(map(len, self.attributes()))
         )
+
+    def slots(self) -> Iterator[Slot]:
+        """All the slots, in the order of their places."""
+        for clause in self.clauses:
+            yield from clause
+        for rest in self.rests:
+            if rest is not None:
+                yield from leaves_of(rest)
 
     def attributes(self) -> frozenset[str]:
         """The names of all the attributes that such a subscription looks at."""
@@ -123,29 +154,33 @@ class Outline:
 
     def subscription(self, operands: Sequence[Any]) -> Subscription:
         """The subscription with these operands, one per place."""
-        return Subscription(
-            tuple(
-                [
-                    Clause(tuple([_constraint(part, operands) for part in clause]))
-                    for clause in self._parts
-                ]
-            )
-        )
+        clauses = [
+            trusted_clause(tuple([_constraint(part, operands) for part in clause]))
+            for clause in self._parts
+        ]
+        for place, rest in enumerate(self._rests):
+            if rest is not None:
+                filled = mapped(rest, lambda part: _constraint(part, operands))
+                clauses[place] = trusted_clause(clauses[place].constraints, filled)
+        return Subscription(tuple(clauses))
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        return isinstance(other, Outline) and self.clauses == other.clauses
+        if not isinstance(other, Outline) or self._hash != other._hash:
+            return False
+        return self.clauses == other.clauses and self.rests == other.rests
 
     def __hash__(self) -> int:
         return self._hash
 
     def __repr__(self) -> str:
-        return f"Outline({self.clauses!r})"
+        rests = f", {self.rests!r}" if self.rests else ""
+        return f"Outline({self.clauses!r}{rests})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Hashes of strings and singletons differ from process to process; make them anew.
-        return outline_of, (self.clauses,)
+        return outline_of, (self.clauses, self.rests)
 
 
 class Stated(NamedTuple):
@@ -160,9 +195,9 @@ class Stated(NamedTuple):
 
 
 @remembered(_MAX_BYTES, lambda _, outline: outline.cost)
-def outline_of(clauses: Slots) -> Outline:
+def outline_of(clauses: Slots, rests: Rests) -> Outline:
     """The outline with these slots; the same object while it is remembered."""
-    return Outline(clauses)
+    return Outline(clauses, rests)
 
 
 def outlined(subscription: Subscription) -> Stated:
@@ -174,7 +209,15 @@ def outlined(subscription: Subscription) -> Stated:
             for clause in subscription.clauses
         ]
     )
-    return Stated(outline_of(clauses), tuple(operands))
+    rests: Rests = ()
+    if any(clause.rest is not None for clause in subscription.clauses):
+        rests = tuple(
+            [
+                None if clause.rest is None else mapped(clause.rest, lambda c: _slot(c, operands))
+                for clause in subscription.clauses
+            ]
+        )
+    return Stated(outline_of(clauses, rests), tuple(operands))
 
 
 def slot_types(operator: Operator, types: Sequence[OperandType]) -> tuple[OperandType, ...]:
@@ -184,35 +227,36 @@ def slot_types(operator: Operator, types: Sequence[OperandType]) -> tuple[Operan
     return tuple(types)
 
 
+def joined_operand(operator: Operator, constraint: Constraint) -> tuple[Constraint, ...]:
+    """What fills the slot of any or all, if that is what they come to."""
+    return constraint.parts if constraint.operator is operator else (constraint,)
+
+
 def _slot(constraint: Constraint, operands: list[Any]) -> Slot:
     """The constraint's slot; its operands are appended to those of the slots before."""
     attribute, operator, operand = constraint.attribute, constraint.operator, constraint.operand
+    if operator in _SINGLE:
+        operands.append(operand)
+        # As Slot(...) does, without a call of Python's own.
+        return _new(Slot, (attribute, operator, _SINGLE_TYPES[type(operand)]))
     if operator in PRESENCE:
         return Slot(attribute, operator, ())
     if operator in _WHOLE:
         operands.append(operand)
         return Slot(attribute, operator, _OBJECT)
-    if operator in RANGE:
-        lo, hi = cast(tuple[Value, Value], operand)
-        operands += (lo, hi)
-        return Slot(attribute, operator, (OPERAND_TYPES[type(lo)], OPERAND_TYPES[type(hi)]))
-    operands.append(operand)
-    return Slot(attribute, operator, (OPERAND_TYPES[type(operand)],))
+    lo, hi = cast(tuple[Value, Value], operand)
+    operands += (lo, hi)
+    return Slot(attribute, operator, (OPERAND_TYPES[type(lo)], OPERAND_TYPES[type(hi)]))
 
 
-def _parts(clauses: Slots) -> list[list[_Part]]:
+def _parts(slots: Iterable[Slot]) -> Iterator[_Part]:
     place = 0
-    parts = []
-    for clause in clauses:
-        made = []
-        for attribute, operator, operands in clause:
-            kind = KINDS.get(operands[0]) if operands else None
-            if operator in LIKE | REGEX:
-                kind = Kind.STRING
-            made.append(_Part(attribute, operator, place, len(operands), kind))
-            place += len(operands)
-        parts.append(made)
-    return parts
+    for attribute, operator, operands in slots:
+        kind = KINDS.get(operands[0]) if operands else None
+        if operator in LIKE | REGEX:
+            kind = Kind.STRING
+        yield _Part(attribute, operator, place, len(operands), kind)
+        place += len(operands)
 
 
 def _constraint(part: _Part, operands: Sequence[Any]) -> Constraint:
@@ -220,8 +264,10 @@ def _constraint(part: _Part, operands: Sequence[Any]) -> Constraint:
     operand: Operand = None
     if places == 1:
         operand = operands[place]
+        if operator in JOINED:
+            return joined_constraint(attribute, operator, operand)  # type: ignore[arg-type]
         if kind is None:  # a set: its members are of one kind
-            kind = kind_of(operand[0])  # type: ignore[index]
+            kind = kind_of(operand[0])  # type: ignore[index, arg-type]
     elif places == 2:
         operand = (operands[place], operands[place + 1])
     return trusted_constraint(attribute, operator, operand, kind)

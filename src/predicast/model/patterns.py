@@ -67,21 +67,22 @@ def _options() -> Any:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = _MAX_PROGRAM_BYTES
+    options.never_capture = True  # nobody asks what a group matched, and remembering that is slow
     return options
 
 
 class StringTest:
-    """A compiled pattern: says of a string whether it matches."""
+    """A compiled pattern: says of a string, or of its bytes, whether it matches."""
 
     __slots__ = ("_find", "cost")
 
     cost: int  # for caches: roughly the bytes that it holds
 
-    def __init__(self, compiled: Any, find: Callable[[str], Any]) -> None:
+    def __init__(self, compiled: Any, find: Callable[[str | bytes], Any]) -> None:
         self._find = find
         self.cost = _PATTERN_BYTES + _INSTRUCTION_BYTES * compiled.programsize
 
-    def __call__(self, text: str) -> bool:
+    def __call__(self, text: str | bytes) -> bool:
         return self._find(text) is not None
 
 

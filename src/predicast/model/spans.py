@@ -109,6 +109,14 @@ def span_set(spans: Iterable[Span]) -> SpanSet:
     return tuple(merged)
 
 
+def united(sets: Iterable[SpanSet]) -> SpanSet:
+    """Every value that is in some of the sets."""
+    spans = [span for each in sets for span in each]
+    unbounded = [span for span in spans if span.lo is None]
+    bounded = [span for span in spans if span.lo is not None]
+    return span_set([*unbounded, *sorted(bounded, key=lambda span: (span.lo, span.lo_open))])
+
+
 def complement(spans: SpanSet) -> SpanSet:
     """Every value outside the set."""
     gaps = []

@@ -12,7 +12,7 @@ from predicast.model.event import Event
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """Clauses in disjunctive normal form.
+    """Clauses, of which one must match.
 
     No clause at all matches nothing; a clause without constraints matches everything.
     """
@@ -20,9 +20,14 @@ class Subscription:
     clauses: tuple[Clause, ...]
 
     @classmethod
-    def of(cls, clauses: Iterable[Iterable[Constraint]]) -> Subscription:
-        """From lists of constraints; what is said twice is kept once."""
-        distinct = dict.fromkeys(Clause(tuple(dict.fromkeys(clause))) for clause in clauses)
+    def of(cls, clauses: Iterable[Clause | Iterable[Constraint]]) -> Subscription:
+        """From clauses or lists of constraints; what is said twice is kept once."""
+        distinct = dict.fromkeys(
+            Clause(
+                tuple(dict.fromkeys(clause)), clause.rest if isinstance(clause, Clause) else None
+            )
+            for clause in clauses
+        )
         return cls(tuple(distinct))
 
     def matches(self, event: Event, absent: Absent = "fails") -> bool:
@@ -30,9 +35,9 @@ class Subscription:
         return any(clause.matches(event, absent) for clause in self.clauses)
 
     def constraints(self) -> Iterator[Constraint]:
-        """Every constraint of every clause."""
+        """Every constraint of every clause and its rest."""
         for clause in self.clauses:
-            yield from clause.constraints
+            yield from clause.all_constraints()
 
     def attributes(self) -> frozenset[str]:
         """The names of all the attributes it looks at."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from predicast.engine.asking import checked_time
 from predicast.engine.derivation import Derivation
+from predicast.engine.judging import wording_of_entry
 from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.portable import portable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-_ADDED: Final = ("clause", "constraint", "value", "held", "reason", "clause_matched", "matched")
+_ADDED: Final = ("line", "depth", "part", "value", "held", "reason", "matched")
 
 
 def explain(
@@ -29,16 +30,18 @@ def explain(
     intervals: Intervals | None = None,
     now: datetime | None = None,
 ) -> DataFrame:
-    """One row per event and constraint of the subscription ``id``, with how it went.
+    """One row per event and part of what the subscription ``id`` says, with how it went.
 
-    Added to the events' columns, or to ``event_id`` alone if it is given, are ``clause`` (from
-    1), ``constraint`` (as text), ``value`` (what the event had, as text; null if absent),
-    ``held``, ``reason`` (where a value of another type or a region is to blame),
-    ``clause_matched`` and ``matched`` (the whole subscription). ``now()`` is the time given, or
-    else that of this call.
+    Added to the events' columns, or to ``event_id`` alone if it is given, are ``line`` (from 1, in
+    the order of the text), ``depth`` (how far inside), ``part`` (a test as it was written, or AND,
+    OR, NOT, whose own parts follow), ``value`` (what a test saw, as text; null if absent),
+    ``held`` (null if it is neither true nor false), ``reason`` (what the value alone does not tell)
+    and ``matched`` (the whole subscription). ``now()`` is the time given, or else that of this
+    call.
     """
     compiled = compiled_from(subscriptions)
-    subscription = compiled.image.shared().get(id).subscription
+    entry = compiled.image.shared().get(id)
+    subscription = entry.subscription
     schema = Schema(events.schema)
     kept = schema.positions(None if event_id is None else [event_id])
     schema.check_free(kept, *_ADDED)
@@ -50,8 +53,9 @@ def explain(
     from predicast.spark.workers import AttributeReader, Explaining
 
     reader = AttributeReader(shipment.sources, intervals)
+    wording = wording_of_entry(entry)
     at = checked_time(now) or datetime.now(UTC)
-    explaining = Explaining(id, subscription, compiled.absent, reader, len(kept), at)
+    explaining = Explaining(id, subscription, wording, compiled.absent, reader, len(kept), at)
 
     explained = shipment.columns.mapInArrow(portable(explaining), _schema(shipment))
     return _flat(explained, shipment)
@@ -63,12 +67,12 @@ def _schema(shipment: Shipment) -> StructType:
 
     outcome = (
         StructType()
-        .add("clause", IntegerType(), nullable=False)
-        .add("constraint", StringType(), nullable=False)
+        .add("line", IntegerType(), nullable=False)
+        .add("depth", IntegerType(), nullable=False)
+        .add("part", StringType(), nullable=False)
         .add("value", StringType())
-        .add("held", BooleanType(), nullable=False)
+        .add("held", BooleanType())
         .add("reason", StringType())
-        .add("clause_matched", BooleanType(), nullable=False)
     )
     outcomes = ArrayType(outcome, containsNull=False)
     return (

@@ -22,11 +22,12 @@ import pyarrow.compute as pc
 from predicast.engine import Engine
 from predicast.engine.asking import OnInvalid
 from predicast.engine.derivation import Derivation
-from predicast.engine.explanation import ClauseOutcome, Explanation, explain
+from predicast.engine.explanation import Explanation, Outcome
+from predicast.engine.judging import judged
+from predicast.language.wording import Wording
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.matches import sorted_matches
 from predicast.model import Absent, Subscription
-from predicast.model.values import show
 from predicast.spark.image import EngineImage
 from predicast.spark.shipping import Source
 
@@ -117,12 +118,12 @@ class Matching:
 OUTCOMES: Final = pa.list_(
     pa.struct(
         [
-            ("clause", pa.int32()),
-            ("constraint", pa.string()),
+            ("line", pa.int32()),
+            ("depth", pa.int32()),
+            ("part", pa.string()),
             ("value", pa.string()),
             ("held", pa.bool_()),
             ("reason", pa.string()),
-            ("clause_matched", pa.bool_()),
         ]
     )
 )
@@ -130,10 +131,11 @@ OUTCOMES: Final = pa.list_(
 
 @dataclass(frozen=True, slots=True)
 class Explaining:
-    """Adds to events the outcome of every constraint of one subscription, and of the whole."""
+    """Adds to events the outcome of every part of one subscription, and of the whole."""
 
     id: str
     subscription: Subscription
+    wording: Wording
     absent: Absent
     reader: AttributeReader
     kept: int
@@ -152,7 +154,7 @@ class Explaining:
             self.reader.intervals,
         )
         explanations = [
-            explain(self.id, self.subscription, event, self.absent, self.now)
+            judged(self.id, self.subscription, self.wording, event, self.absent, self.now)
             for event in columns.events()
         ]
         arrays: list[Any] = piece.columns[: self.kept]
@@ -164,30 +166,17 @@ class Explaining:
 
 
 def _outcomes(explanation: Explanation) -> list[dict[str, Any]]:
-    if not explanation.clauses:
-        return [_constant(1, "FALSE", held=False)]
-    return [
-        outcome
-        for number, clause in enumerate(explanation.clauses, 1)
-        for outcome in _clause_outcomes(number, clause)
-    ]
+    lines = enumerate(explanation.outcome.lines(), 1)
+    return [_line(number, depth, outcome) for number, (depth, outcome) in lines]
 
 
-def _clause_outcomes(number: int, clause: ClauseOutcome) -> list[dict[str, Any]]:
-    if not clause.constraints:
-        return [_constant(number, "TRUE", held=True)]
-    return [
-        {
-            "clause": number,
-            "constraint": each.text,
-            "value": None if each.value is None else show(each.value),
-            "held": each.held,
-            "reason": each.reason,
-            "clause_matched": clause.matched,
-        }
-        for each in clause.constraints
-    ]
-
-
-def _constant(number: int, text: str, *, held: bool) -> dict[str, Any]:
-    return {"clause": number, "constraint": text, "held": held, "clause_matched": held}
+def _line(number: int, depth: int, outcome: Outcome) -> dict[str, Any]:
+    is_absent = len(outcome.seen) == 1 and outcome.value is None
+    return {
+        "line": number,
+        "depth": depth,
+        "part": outcome.text,
+        "value": None if is_absent else outcome.saw,
+        "held": outcome.held,
+        "reason": outcome.reason,
+    }

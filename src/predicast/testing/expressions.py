@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from hypothesis import strategies as st
 
@@ -99,7 +99,8 @@ def _conditions(draw: st.DrawFn, depth: int) -> Condition:
 @st.composite
 def _tests(draw: st.DrawFn, depth: int) -> Test:
     """A test as the parser makes it: what is negated stands under a NOT."""
-    constraint = draw(some.constraints().filter(lambda each: not _is_negative(each)))
+    plain = some.constraints(st.sampled_from(some.PLAIN))
+    constraint = draw(plain.filter(lambda each: not _is_negative(each)))
     kind = constraint.kind or draw(st.sampled_from(list(Kind)))
     subject = draw(_trees(kind, max(depth - 1, 0)))
     if isinstance(subject, Constant):
@@ -121,6 +122,5 @@ def derived_constraints(draw: st.DrawFn) -> Constraint:
     """Constraints on what an expression gives, with operands of a kind that it may be of."""
     tree = draw(derived_attributes())
     kinds = kinds_of(tree)
-    accepted = some.constraints().filter(lambda each: each.kind is None or each.kind in kinds)
-    constraint: Any = draw(accepted)
-    return Constraint(name_of(tree), constraint.operator, constraint.operand)
+    named = some.constraints(names=st.just(name_of(tree)))
+    return draw(named.filter(lambda each: each.kind is None or each.kind in kinds))

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from hypothesis import strategies as st
 
-from predicast.model import Constraint, LikePattern, Operator, Subscription
+from predicast.model import Clause, Constraint, LikePattern, Operator, Subscription
 from predicast.model.domain import after_prefix
 from predicast.model.operators import FROM, ORDER
 from predicast.testing.edges import neighbours
@@ -33,14 +33,15 @@ _EVERY_STRING: Final[tuple[_Tests, ...]] = (
 @st.composite
 def reworded(draw: st.DrawFn, subscription: Subscription) -> Subscription:
     """The same with other operators, with things said twice, and in another order."""
-    clauses = []
+    clauses: list[Clause] = []
     for clause in draw(st.permutations(subscription.clauses)):
         said = [each for test in clause for each in draw(st.sampled_from(other_words(test)))]
         if draw(st.booleans()) and said:
             said += draw(st.sampled_from(implied(draw(st.sampled_from(said)))))
-        clauses.append(draw(st.permutations(said)))
+        clauses.append(Clause(tuple(draw(st.permutations(said))), clause.rest))
     if draw(st.booleans()) and clauses:  # a case of another clause
-        clauses.append([*draw(st.sampled_from(clauses)), draw(constraints())])
+        case = draw(st.sampled_from(clauses))
+        clauses.append(Clause((*case.constraints, draw(constraints())), case.rest))
     return Subscription.of(clauses)
 
 
@@ -50,6 +51,8 @@ def other_words(test: Constraint) -> list[tuple[Constraint, ...]]:
     ways: list[_Tests] = [((test.operator, operand),)]
     if ways[0] in _EVERY_STRING:
         ways += _EVERY_STRING
+    each = tuple((part.operator, part.operand) for part in test.parts)
+    ways += [each] if test.operator is Operator.ALL else []
     match test.operator:
         case Operator.EQ:
             ways.append(((Operator.IN, (operand,)),))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from predicast.errors import ModelError
 from predicast.model import (
     And,
+    Clause,
     Constraint,
     Event,
     Expression,
@@ -29,7 +30,7 @@ from predicast.model import (
     subscription_of,
 )
 from predicast.model.decimals import ExactDecimal, exact_number
-from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET
+from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.model.values import INT_MAX, INT_MIN
 from predicast.testing import edges
 
@@ -142,11 +143,15 @@ def regexes() -> st.SearchStrategy[str]:
 
 @st.composite
 def constraints(
-    draw: st.DrawFn, operators: st.SearchStrategy[Operator] | None = None
+    draw: st.DrawFn,
+    operators: st.SearchStrategy[Operator] | None = None,
+    names: st.SearchStrategy[str] | None = None,
 ) -> Constraint:
     """Constraints with every operator, each on a kind of value that it takes."""
-    name = draw(attribute_names())
+    name = draw(attribute_names() if names is None else names)
     operator = draw(st.sampled_from(Operator) if operators is None else operators)
+    if operator in JOINED:
+        return draw(joined_constraints(operator, name))
     if operator in PRESENCE:
         return Constraint(name, operator)
     if operator in LIKE:
@@ -161,8 +166,27 @@ def constraints(
     return Constraint(name, operator, draw(of_kind))
 
 
+PLAIN: Final = tuple(operator for operator in Operator if operator not in JOINED)
+
+
+def joined_constraints(operator: Operator, name: str) -> st.SearchStrategy[Constraint]:
+    """Any or all of constraints on an attribute, of one kind or of several, one in another."""
+    parts = st.recursive(
+        constraints(st.sampled_from(PLAIN), st.just(name)),
+        lambda inner: st.builds(
+            lambda outer, found: Constraint(name, outer, tuple(found)),
+            st.sampled_from([Operator.ANY, Operator.ALL]),
+            st.lists(inner, min_size=1, max_size=3),
+        ),
+        max_leaves=4,
+    )
+    return st.lists(parts, min_size=1, max_size=3).map(
+        lambda found: Constraint(name, operator, tuple(found))
+    )
+
+
 def expressions(
-    leaves: st.SearchStrategy[Constraint] | None = None,
+    leaves: st.SearchStrategy[Constraint] | None = None, *, max_leaves: int = 6
 ) -> st.SearchStrategy[Expression]:
     """Trees of AND, OR and NOT over constraints."""
     tests: st.SearchStrategy[Expression] = (constraints() if leaves is None else leaves).map(Leaf)
@@ -173,15 +197,44 @@ def expressions(
             st.lists(inner, max_size=3).map(lambda parts: Or(tuple(parts))),
             inner.map(Not),
         ),
+        max_leaves=max_leaves,
+    )
+
+
+def rests() -> st.SearchStrategy[Expression]:
+    """What a clause may have as its rest: AND and OR over constraints."""
+    tests: st.SearchStrategy[Expression] = constraints().map(Leaf)
+    return st.recursive(
+        tests,
+        lambda inner: st.one_of(
+            st.lists(inner, min_size=1, max_size=3).map(lambda parts: And(tuple(parts))),
+            st.lists(inner, min_size=1, max_size=3).map(lambda parts: Or(tuple(parts))),
+        ),
         max_leaves=6,
     )
+
+
+def clauses() -> st.SearchStrategy[Clause]:
+    """Clauses of a few constraints, some of them with a rest."""
+    tests = st.lists(constraints(), max_size=3).map(tuple)
+    return st.builds(Clause, tests, st.none() | st.none() | rests())
+
+
+def wide_expressions() -> st.SearchStrategy[Expression]:
+    """Expressions that would be a great many clauses: AND of ORs over several attributes."""
+    test: st.SearchStrategy[Expression] = constraints(st.sampled_from(PLAIN)).map(Leaf)
+    both = st.lists(test, min_size=2, max_size=2).map(lambda parts: And(tuple(parts)))
+    either = st.lists(test | both, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts)))
+    return st.lists(either | test, min_size=4, max_size=7).map(lambda parts: And(tuple(parts)))
 
 
 def subscriptions() -> st.SearchStrategy[Subscription]:
     """Mostly one or two clauses; now and then a whole tree, everything, or nothing."""
     clause = st.lists(constraints(), max_size=4)
     plain = st.lists(clause, min_size=1, max_size=2).map(Subscription.of)
-    return plain | expressions().map(subscription_of)
+    with_rests = st.lists(clauses(), min_size=1, max_size=2).map(Subscription.of)
+    trees = expressions() | wide_expressions()
+    return plain | with_rests | trees.map(subscription_of)
 
 
 def events(*, regions: bool = True) -> st.SearchStrategy[Event]:
@@ -208,6 +261,8 @@ def events_near(draw: st.DrawFn, subscription: Subscription, *, regions: bool = 
 
 
 def _operands(constraint: Constraint) -> list[Any]:
+    if constraint.parts:
+        return [each for part in constraint.plain() for each in _operands(part)]
     operand = constraint.operand
     if operand is None:
         return []

@@ -1,4 +1,4 @@
-"""``predicast explain``: the table, the JSON, the exit code."""
+"""``predicast explain``: the tree, the JSON, the exit code."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from predicast.language import parse_where, subscription_to_json
 from tests.unit.cli.conftest import Run
 
 
@@ -25,9 +26,14 @@ def files(folder: Path) -> None:
 
 def test_matched_is_0_and_not_matched_is_1(run: Run) -> None:
     text = run("explain", "s.jsonl", "a", '{"price": 9, "symbol": "IBM"}').stdout
-    assert text.count("✓") == 2
-    assert text.count("✗") == 1
-    assert "absent" in text
+    assert [line.rstrip() for line in text.splitlines()] == [
+        "✓ OR",
+        "├── ✓ AND",
+        "│   ├── ✓ price < 10  saw 9",
+        "│   └── ✓ symbol = 'IBM'  saw 'IBM'",
+        "└── ? at > TIMESTAMP '2026-01-31'  saw absent",
+        "a matches the event.",
+    ]
     assert text.endswith("a matches the event.\n")
     text = run("explain", "s.jsonl", "a", '{"price": "9"}', code=1).stdout
     assert "'9'" in text
@@ -37,10 +43,7 @@ def test_matched_is_0_and_not_matched_is_1(run: Run) -> None:
 
 def test_subscriptions_without_constraints(run: Run) -> None:
     assert "TRUE" in run("explain", "s.jsonl", "all", "{}").stdout
-    assert (
-        "nothing that an event could satisfy"
-        in run("explain", "s.jsonl", "none", "{}", code=1).stdout
-    )
+    assert "✗ FALSE" in run("explain", "s.jsonl", "none", "{}", code=1).stdout
 
 
 def test_regions(run: Run) -> None:
@@ -60,24 +63,57 @@ def test_json(run: Run) -> None:
     document = json.loads(run("explain", "s.jsonl", "a", event, "--json", code=1).stdout)
     assert document["id"] == "a"
     assert document["matched"] is False
-    first, second = document["clauses"]
-    assert first["constraints"] == [
-        {
-            "constraint": "price < 10",
-            "attribute": "price",
-            "value": 9,
-            "held": True,
-            "reason": None,
-        },
-        {
-            "constraint": "symbol = 'IBM'",
-            "attribute": "symbol",
-            "value": None,
-            "held": False,
-            "reason": None,
-        },
-    ]
-    assert second["constraints"][0]["value"] == {"$timestamp": "2026-01-31T00:00:00Z"}
+    assert document["outcome"] == {
+        "text": "OR",
+        "held": None,
+        "parts": [
+            {
+                "text": "AND",
+                "held": None,
+                "parts": [
+                    {
+                        "text": "price < 10",
+                        "held": True,
+                        "seen": [{"attribute": "price", "value": 9}],
+                    },
+                    {
+                        "text": "symbol = 'IBM'",
+                        "held": None,
+                        "seen": [{"attribute": "symbol", "value": None}],
+                    },
+                ],
+            },
+            {
+                "text": "at > TIMESTAMP '2026-01-31'",
+                "held": False,
+                "seen": [{"attribute": "at", "value": {"$timestamp": "2026-01-31T00:00:00Z"}}],
+            },
+        ],
+    }
+
+
+def test_json_of_what_is_derived_and_why(run: Run) -> None:
+    line = json.dumps({"id": "d", "expression": "lower(city) = 'rome'"})
+    found = run("explain", "-", "d", '{"City": "Rome"}', "--json", input=line, code=1).stdout
+    assert json.loads(found)["outcome"] == {
+        "text": "lower(city) = 'rome'",
+        "held": None,
+        "seen": [
+            {
+                "attribute": "lower(city)",
+                "value": None,
+                "inputs": [{"attribute": "city", "value": None}],
+            }
+        ],
+        "reason": "the event has City",
+    }
+
+
+def test_the_json_form_is_explained_by_its_clauses(run: Run) -> None:
+    stated = json.loads(subscription_to_json(parse_where("x = 1 OR y <= 2 AND z = 3")))
+    line = json.dumps({"id": "j", "subscription": stated})
+    result = run("explain", "-", "j", '{"x": 1, "y": 3}', input=line)
+    assert "✗ y <= 2  saw 3" in result.stdout
 
 
 def test_the_event_may_be_in_a_file_or_on_standard_input(run: Run, folder: Path) -> None:

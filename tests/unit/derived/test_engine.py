@@ -69,7 +69,7 @@ def test_files_keep_them(tmp_path: Path) -> None:
 
 def test_an_explanation_shows_what_was_computed() -> None:
     shown = str(filled().explain("big", EVENTS[1]))
-    assert "✗ price * qty > 100    saw 20" in shown
+    assert "✗ price * qty > 100    saw 20, from price = " in shown
 
 
 def test_they_go_when_nobody_looks_at_them() -> None:

@@ -151,27 +151,6 @@ def test_a_window_runs_in_order(engine: Engine) -> None:
     assert len(engine) == 2
 
 
-def test_explain(engine: Engine) -> None:
-    explanation = engine.explain("alice-1", {"price": 12.5, "symbol": "IBM"})
-    assert not explanation.matched
-    [clause] = explanation.clauses
-    assert [(c.text, c.value, c.held) for c in clause.constraints] == [
-        ("price < 10", 12.5, False),
-        ("symbol = 'IBM'", "IBM", True),
-    ]
-    assert "✗ price < 10" in str(explanation)
-    assert "saw absent" in str(engine.explain("alice-1", {}))
-    assert "a string, where" in str(engine.explain("alice-1", {"price": "9"}))
-
-
-def test_explain_a_region(engine: Engine) -> None:
-    engine.subscribe("x > 3 AND x < 4", id="between")
-    explanation = engine.explain("between", {"x": Interval(0, 9)})
-    assert not explanation.matched
-    assert "no one point" in str(explanation)
-    assert engine.explain("between", {"x": Interval(0.0, 9.0)}).matched
-
-
 @pytest.mark.parametrize("absent", ["fails", "passes"])
 def test_save_and_load(tmp_path: Path, absent: Any) -> None:
     engine = Engine(absent=absent)

@@ -249,3 +249,17 @@ def test_bulk_is_in_order_of_arrival(some: list[str]) -> None:
     remove(ids, some[0])
     add(ids, "last")
     assert list(ids) == [*some[1:], "last"]
+
+
+def test_of_many_keys_some_stand_for_nothing_before_they_are_used_again() -> None:
+    ids = Ids()
+    add(ids, *(f"s{number}" for number in range(4_000)))
+    texts_of(ids, 0)
+    for number in range(400):
+        remove(ids, f"s{number}")
+    assert add(ids, "few") == [4_000]
+    for number in range(400, 600):
+        remove(ids, f"s{number}")
+    [key] = add(ids, "many")
+    assert key < 600
+    assert texts_of(ids, key, 4_000, 3_999) == ["many", "few", "s3999"]

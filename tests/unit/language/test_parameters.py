@@ -15,7 +15,6 @@ from predicast.errors import (
     ParameterError,
     ParseError,
     TextTooLongError,
-    TooManyClausesError,
     UnknownParameterError,
 )
 from predicast.language import Parametric, has_parameters, parametric, parse_where
@@ -283,8 +282,6 @@ def test_a_wrong_text_is_refused_before_there_are_values(
 def test_limits() -> None:
     with pytest.raises(TextTooLongError):
         parametric("a = :" + "x" * 65_536)
-    with pytest.raises(TooManyClausesError):
-        parametric(" OR ".join(f"a = :x{n}" for n in range(257)))
     with pytest.raises(ParseError, match="not list"):
         parametric(["a = :x"])  # type: ignore[arg-type]
 

@@ -24,7 +24,7 @@ from predicast.language.where import ShapeCache
         ("x LIKE ALL ('a%', '%b')", "x LIKE 'a%' AND x LIKE '%b'"),
         ("x NOT LIKE ANY ('a', 'b')", "x NOT LIKE 'a' OR x NOT LIKE 'b'"),
         ("x NOT LIKE ALL ('a', 'b')", "x NOT LIKE 'a' AND x NOT LIKE 'b'"),
-        ("NOT x LIKE ANY ('a', 'b')", "x NOT LIKE 'a' AND x NOT LIKE 'b'"),
+        ("NOT x LIKE ANY ('a', 'b')", "NOT (x LIKE 'a' OR x LIKE 'b')"),
         ("x ILIKE ANY ('A', 'b')", "lower(x) LIKE 'a' OR lower(x) LIKE 'b'"),
         ("x IS TRUE", "x = TRUE"),
         ("x IS NOT TRUE", "x != TRUE OR x IS NULL"),

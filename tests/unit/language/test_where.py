@@ -8,7 +8,6 @@ from predicast.errors import (
     NestingTooDeepError,
     ParseError,
     TextTooLongError,
-    TooManyClausesError,
     UnknownFunctionError,
     UnsupportedSyntaxError,
 )
@@ -185,8 +184,6 @@ def test_limits_have_errors_of_their_own() -> None:
     with pytest.raises(TextTooLongError) as length:
         parse_where("a = '" + "x" * 65_536 + "'")
     assert length.value.limit == 65_536
-    with pytest.raises(TooManyClausesError):
-        parse_where(" OR ".join(f"a = {n}" for n in range(257)))
 
 
 def test_many_siblings_are_not_nesting() -> None:

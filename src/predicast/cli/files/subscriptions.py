@@ -16,10 +16,10 @@ from predicast import Engine, Subscribe
 from predicast.cli.files.csv_text import csv_text, guess_hint
 from predicast.cli.files.json_lines import json_object, line_groups
 from predicast.cli.files.source import Form, OpenFile, Source
+from predicast.engine.entry import Entry
 from predicast.errors import InputFileError, PredicastError, suggest
 from predicast.language import Readable, subscription_from_document, to_subscription
 from predicast.language.reading import stated_by
-from predicast.model import Subscription
 
 _PARQUET_ROWS: Final = 8_192
 _TOGETHER: Final = 8_192  # subscriptions that an engine gets at a time: quick, and little memory
@@ -104,7 +104,7 @@ def _subscribe(engine: Engine, group: list[Record], fields: Fields) -> dict[int,
     return refused
 
 
-def find(source: Source, fields: Fields, id: str) -> Subscription:
+def find(source: Source, fields: Fields, id: str) -> Entry:
     """The one subscription with this id; the others need not even be readable."""
     found: Record | None = None
     others: list[str] = []
@@ -118,7 +118,9 @@ def find(source: Source, fields: Fields, id: str) -> Subscription:
         hint = f"; did you mean {close!r}?" if close else ""
         raise source.refuse(f"no subscription has the id {id!r}{hint}")
     try:
-        return to_subscription(_read(found, fields))
+        subscription = to_subscription(_read(found, fields))
+        text = found.stated if isinstance(found.stated, str) else None
+        return Entry(id, subscription, found.owner, text)
     except PredicastError as error:
         raise source.refuse(f"subscription {id!r}: {error.message}", found.line) from error
 

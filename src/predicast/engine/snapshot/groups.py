@@ -7,6 +7,7 @@ Python objects when somebody looks at the group's columns: matching alone does n
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -26,7 +27,9 @@ from predicast.engine.snapshot.operands import (
     check_values,
     read_decimals,
     read_objects,
+    read_outline,
     read_slot,
+    write_looks,
     write_objects,
     write_slot,
 )
@@ -38,9 +41,10 @@ from predicast.engine.snapshot.texts import (
     strings_of,
     write_texts,
 )
+from predicast.model.expression import leaves_of
 from predicast.model.operand_columns import OperandColumns
 from predicast.model.operators import Operator
-from predicast.model.outline import OperandType, Outline, Slots, outline_of
+from predicast.model.outline import OperandType, Outline
 
 _TYPES = {
     OperandType.INTEGER: INTEGERS,
@@ -63,6 +67,8 @@ class Group(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     outline: list[list[SlotEntry]]
     keys: int
     columns: list[Column]
+    looks: list[Any] = []  # of the rests, and the slots in them
+    rests: list[SlotEntry] = []
 
 
 def write_group(keys: Array, alike: OperandColumns, out: ArraysOut) -> Group:
@@ -71,11 +77,15 @@ def write_group(keys: Array, alike: OperandColumns, out: ArraysOut) -> Group:
     columns = [
         _write_column(type_, operator, column, out)
         for type_, operator, column in zip(
-            outline.places, _operators(outline.clauses), alike.columns, strict=True
+            outline.places, _operators(outline), alike.columns, strict=True
         )
     ]
     slots = [[write_slot(slot) for slot in clause] for clause in outline.clauses]
-    return Group(slots, out.add(keys.astype(np.int32, copy=False)), columns)
+    rests = [
+        write_slot(slot) for rest in outline.rests if rest is not None for slot in leaves_of(rest)
+    ]
+    held = out.add(keys.astype(np.int32, copy=False))
+    return Group(slots, held, columns, write_looks(outline), rests)
 
 
 def _write_column(type_: OperandType, operator: Operator, column: Array, out: ArraysOut) -> Column:
@@ -90,16 +100,15 @@ def _write_column(type_: OperandType, operator: Operator, column: Array, out: Ar
     return Column(out.add(codes), write_texts(texts, out))
 
 
-def _operators(clauses: Slots) -> list[Operator]:
+def _operators(outline: Outline) -> list[Operator]:
     """The operator of each place."""
-    return [slot.operator for clause in clauses for slot in clause for _ in slot.operands]
+    return [slot.operator for slot in outline.slots() for _ in slot.operands]
 
 
 def read_group(group: Group, arrays: ArraysIn) -> tuple[Array, OperandColumns]:
     """The keys of a group, and what its subscriptions state."""
-    outline = outline_of(
-        tuple(tuple(read_slot(slot) for slot in clause) for clause in group.outline)
-    )
+    clauses = tuple(tuple(read_slot(slot) for slot in clause) for clause in group.outline)
+    outline = read_outline(clauses, group.looks, map(read_slot, group.rests))
     keys = arrays.get(group.keys, "i4")
     if not ascends(keys, strictly=True):
         raise damaged(f"has keys that do not ascend in array {group.keys}")
@@ -131,7 +140,7 @@ def _read_column(
 def _made(outline: Outline, columns: list[tuple[Array, pa.Array | None]]) -> list[Array]:
     """The columns with Python objects in the place of codes."""
     made: list[Array] = []
-    operators = _operators(outline.clauses)
+    operators = _operators(outline)
     for type_, operator, (values, texts) in zip(outline.places, operators, columns, strict=True):
         if texts is None:
             made.append(values)

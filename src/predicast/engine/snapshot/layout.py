@@ -46,8 +46,9 @@ from predicast.errors import DamagedSnapshotError, SnapshotVersionError
 
 Bytes = npt.NDArray[np.uint8]
 
-VERSION: Final = 3
-_READ: Final = (2, 3)  # version 2 has 32 bits for where each id begins
+VERSION: Final = 4
+# Version 2 has 32 bits for where each id begins; version 3 knows neither any and all nor rests.
+_READ: Final = (2, 3, 4)
 _MAGIC: Final = b"predicast engine"
 _FIELDS: Final = struct.Struct("<16sIIQQ")  # the prologue without the checksum
 _DIGEST: Final = hashlib.sha256().digest_size

@@ -2,14 +2,18 @@
 
 A slot (attribute, operator, types of its operands) is written as it is; operands are numbers, or
 codes of the distinct strings (also for decimals, by their digits) and the distinct objects. Objects
-(sets, patterns, regular expressions) are written as the language's JSON writes the constraint,
-without its attribute.
+(sets, patterns, regular expressions, what any and all join) are written as the language's JSON
+writes the constraint, without its attribute.
+
+The rests of clauses are expressions of slots. They are written as what they look like without the
+slots, which stand where those of the clauses do: ``["any", 0, ["all", 0, 0]]`` is an OR of one slot
+and of an AND of two.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
@@ -22,10 +26,19 @@ from predicast.engine.snapshot.layout import damaged
 from predicast.engine.snapshot.texts import narrow, objects
 from predicast.errors import PredicastError
 from predicast.language.json_form import constraint_from_document, constraint_to_document
-from predicast.model.constraint import trusted_constraint
+from predicast.model.constraint import MAX_NESTING, trusted_constraint
 from predicast.model.decimals import ExactDecimal, exact_number
-from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
-from predicast.model.outline import KINDS, OperandType, Slot
+from predicast.model.expression import And, Leaf, Node, Not, Or
+from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.outline import (
+    KINDS,
+    OperandType,
+    Outline,
+    Slot,
+    Slots,
+    joined_operand,
+    outline_of,
+)
 from predicast.model.values import microseconds
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
@@ -58,10 +71,51 @@ def read_slot(entry: SlotEntry) -> Slot:
     return Slot(entry.attribute, operator, tuple(entry.operands))
 
 
+def write_looks(outline: Outline) -> list[Any]:
+    """What the rests of an outline look like, one for each clause; nothing if there are none."""
+    return [None if rest is None else _look(rest) for rest in outline.rests]
+
+
+def _look(node: Node[Slot]) -> Any:
+    if isinstance(node, Leaf):
+        return 0
+    assert not isinstance(node, Not)
+    return ["any" if isinstance(node, Or) else "all", *map(_look, node.parts)]
+
+
+def read_outline(clauses: Slots, looks: list[Any], slots: Iterable[Slot]) -> Outline:
+    """An outline, given what its rests look like and the slots in them, one after the other."""
+    if not looks:
+        return outline_of(clauses, ())
+    if len(looks) != len(clauses):
+        raise damaged(f"has {len(looks)} rests for {len(clauses)} clauses")
+    left = iter(slots)
+    rests = tuple(None if look is None else _read_look(look, left, 1) for look in looks)
+    if next(left, None) is not None:
+        raise damaged("has constraints that are in no clause")
+    return outline_of(clauses, rests)
+
+
+def _read_look(look: Any, slots: Iterator[Slot], depth: int) -> Node[Slot]:
+    if look == 0:
+        slot = next(slots, None)
+        if slot is None:
+            raise damaged("has a rest without a constraint")
+        return Leaf(slot)
+    if not isinstance(look, list) or len(look) < 2 or depth > MAX_NESTING:
+        raise damaged("has a rest that cannot be read")
+    parts = tuple(_read_look(part, slots, depth + 1) for part in look[1:])
+    if look[0] == "any":
+        return Or(parts)
+    if look[0] != "all":
+        raise damaged("has a rest that is neither any nor all")
+    return And(parts)
+
+
 def _suit(operator: Operator, types: Sequence[OperandType]) -> bool:
     if operator in PRESENCE:
         return not types
-    if operator in SET | LIKE | REGEX:
+    if operator in SET | LIKE | REGEX | JOINED:
         return list(types) == [OperandType.OBJECT]
     kinds = {KINDS.get(each) for each in types}
     return (
@@ -98,8 +152,10 @@ def read_objects(texts: pa.Array) -> tuple[list[Operator], Array]:
             constraint = constraint_from_document({"attribute": _ANY, **document})
         except (msgspec.DecodeError, PredicastError, TypeError, RecursionError) as error:
             raise damaged(f"has an operand that cannot be read: {error}") from error
-        operators.append(constraint.operator)
-        operands.append(constraint.operand)
+        operator = _OPERATORS[document["operator"]]
+        operators.append(operator)
+        joined = operator in JOINED
+        operands.append(joined_operand(operator, constraint) if joined else constraint.operand)
     return operators, objects(operands)
 
 

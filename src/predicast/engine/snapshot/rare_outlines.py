@@ -9,6 +9,8 @@
     operands      [ .. .. .. .. .. .. ]      64 bits each, constraint after constraint: an integer,
                                              a float, a truth value, microseconds, or a code of the
                                              distinct strings or objects, as the slot says
+    looks         [ 0      | 1         ]     what the rests of each look like, if it has any: then
+                                             their constraints follow, as further clauses
 
 A million subscriptions of a million outlines (wide, sparse schemas) need no outline in the header.
 They become Python objects all at once, when somebody looks at one.
@@ -32,7 +34,9 @@ from predicast.engine.snapshot.operands import (
     check_values,
     read_decimals,
     read_objects,
+    read_outline,
     read_slot,
+    write_looks,
     write_objects,
     write_slot,
 )
@@ -47,7 +51,8 @@ from predicast.engine.snapshot.texts import (
     write_texts,
 )
 from predicast.model import Operator
-from predicast.model.outline import OperandType, Slot, Stated, outline_of
+from predicast.model.expression import leaves_of
+from predicast.model.outline import OperandType, Slot, Stated
 from predicast.model.values import from_microseconds
 
 _TYPES: Final = list(OperandType)
@@ -66,6 +71,8 @@ class Table(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     operands: int
     strings: TextsEntry
     objects: TextsEntry
+    looks: int | None = None
+    distinct_looks: TextsEntry | None = None
 
 
 def write_mixed(pairs: Iterable[tuple[int, Stated]], out: ArraysOut) -> Table:
@@ -75,15 +82,19 @@ def write_mixed(pairs: Iterable[tuple[int, Stated]], out: ArraysOut) -> Table:
     clauses, constraints = [0], [0]
     slots: list[int] = []
     operands: list[Any] = []
+    looks: list[str] = []
     for key, (outline, filling) in pairs:
         keys.append(key)
-        for clause in outline.clauses:
+        rests = [tuple(leaves_of(rest)) for rest in outline.rests if rest is not None]
+        looks.append(msgspec.json.encode(write_looks(outline)).decode() if rests else "")
+        for clause in (*outline.clauses, *rests):
             slots += [numbers.setdefault(slot, len(numbers)) for slot in clause]
             constraints.append(len(slots))
         clauses.append(len(constraints) - 1)
         operands += filling
     codes = narrow(np.array(slots, np.int64), len(numbers))
     words, strings, texts = _write_operands(list(numbers), codes, operands)
+    look_texts, look_codes = distinct(looks)
     return Table(
         [write_slot(slot) for slot in numbers],
         out.add(np.array(keys, np.int32)),
@@ -93,6 +104,8 @@ def write_mixed(pairs: Iterable[tuple[int, Stated]], out: ArraysOut) -> Table:
         out.add(words),
         write_texts(strings, out),
         write_texts(texts, out),
+        out.add(look_codes) if any(looks) else None,
+        write_texts(look_texts, out) if any(looks) else None,
     )
 
 
@@ -141,10 +154,26 @@ class RareOutlines:
         self._operands = arrays.get(table.operands, "i8")
         self._strings = read_texts(table.strings, arrays)
         self._objects = read_texts(table.objects, arrays)
+        self._looks = self._read_looks(table, arrays)
         _check_firsts(self._clauses, len(self.keys), len(self._constraints) - 1)
         _check_firsts(self._constraints, len(self._constraints) - 1, len(self._codes))
         check_codes(self._codes, len(self._slots), "a constraint")
         self._check_operands()
+
+    def _read_looks(self, table: Table, arrays: ArraysIn) -> tuple[Array, list[list[Any]]] | None:
+        """Which of the looks each has, and what they are."""
+        if table.looks is None or table.distinct_looks is None:
+            return None
+        codes = arrays.get(table.looks, *UNSIGNED)
+        texts = read_texts(table.distinct_looks, arrays)
+        check_codes(codes, len(texts), "a rest")
+        if len(codes) != len(self.keys):
+            raise damaged(f"has the rests of {len(codes)} of {len(self.keys)} subscriptions")
+        try:
+            looks = [msgspec.json.decode(text or "[]", type=list) for text in texts.to_pylist()]
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise damaged(f"has a rest that cannot be read: {error}") from error
+        return codes, looks
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -171,13 +200,15 @@ class RareOutlines:
         codes = self._codes.tolist()
         clauses = self._clauses.tolist()
         start = 0
-        for begin, stop in pairwise(clauses):
-            outline = outline_of(
-                tuple(
-                    tuple([self._slots[code] for code in codes[first:end]])
-                    for first, end in _spans(constraints, begin, stop)
-                )
-            )
+        for number, (begin, stop) in enumerate(pairwise(clauses)):
+            slots = [
+                tuple([self._slots[code] for code in codes[first:end]])
+                for first, end in _spans(constraints, begin, stop)
+            ]
+            looks = [] if self._looks is None else self._looks[1][self._looks[0][number]]
+            own = len(looks) or len(slots)
+            behind = [slot for rest in slots[own:] for slot in rest]
+            outline = read_outline(tuple(slots[:own]), looks, behind)
             end = start + len(outline.places)
             yield Stated(outline, tuple(values[start:end]))
             start = end

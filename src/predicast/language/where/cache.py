@@ -19,9 +19,9 @@ from typing import Final, NamedTuple, TypeVar
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import ModelError, ParseError, TextTooLongError
 from predicast.language.where.position import error_at
-from predicast.language.where.shape import ConstraintTemplate, Literal, Shape
+from predicast.language.where.shape import ConstraintTemplate, Literal, Shape, estimate, in_places
 from predicast.model import Constraint, Subscription, Value
-from predicast.model.expression import normalised
+from predicast.model.normal_form import NormalClause, normalised, subscription_from
 from predicast.model.outline import Stated, outlined
 from predicast.model.values import NOT_UNICODE, lone_surrogate
 
@@ -67,6 +67,7 @@ class ShapeCache:
         self._shapes = BoundedCache[tuple[str, ...], Shape | Fixed](
             max_bytes, lambda _, shape: shape.cost
         )
+        self._max_shape = max_bytes // 2  # what takes more is not kept
         self.hits = 0
         self.misses = 0
 
@@ -112,10 +113,12 @@ class ShapeCache:
         from predicast.language.where.parser import parse  # sqlglot is slow to import
 
         clauses = normalised(parse(text))
-        subscription = Subscription.of([[filled(leaf, text) for leaf in c] for c in clauses])
+        subscription = subscription_from(clauses, lambda leaf: filled(leaf, text))
         slots = _slots(text)
-        leaves = [leaf for clause in clauses for leaf in clause]
+        leaves = in_places(clauses)
         places = {(each.start, each.end) for leaf in leaves for each in leaf.literals}
+        if estimate(text, leaves) > self._max_shape:
+            return subscription
         if slots.items() <= places:
             self._shapes.put(key, Shape(clauses, text, list(slots)))
         elif any(leaf.fixed for leaf in leaves):
@@ -126,11 +129,11 @@ class ShapeCache:
         self,
         text: str,
         key: tuple[str, ...],
-        clauses: list[list[ConstraintTemplate]],
+        clauses: list[NormalClause[ConstraintTemplate]],
         others: set[tuple[int, int]],
     ) -> None:
         """Remember a shape of which some literals are part of names or of constants."""
-        spans = {span for clause in clauses for leaf in clause for span in leaf.fixed}
+        spans = {span for leaf in in_places(clauses) for span in leaf.fixed}
         slots = list(_slots(text).items())
         if not all(any(a <= start and end <= b for a, b in spans) for start, end in others):
             return

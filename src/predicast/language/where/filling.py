@@ -5,7 +5,7 @@ All the values of a filling stand in one list, and an operand is known by its po
     x IN (:a, 3) AND y < 10 AND z < :b
 
     [5, 20,         3, 10,        (3, 5)]
-     a  b           constants     made of the others: sets, patterns, regular expressions
+     a  b           constants     made of the others: sets, patterns, what any and all join
 
 Constants are checked once, with the errors of any other text. Parameters are checked test by
 test, in the order of the text, and only when something is wrong or the types are new: what a test
@@ -21,13 +21,13 @@ from predicast.errors import InvalidParameterError, ModelError, ParseError, shor
 from predicast.language.where.cache import filled
 from predicast.language.where.position import error_at
 from predicast.language.where.shape import ConstraintTemplate, Literal, estimate
-from predicast.model import Kind, LikePattern, Value
+from predicast.model import Constraint, Kind, LikePattern, Operator, Value
 from predicast.model.constraint import canonical_like, canonical_value, check_regex, sorted_set
-from predicast.model.operators import LIKE, REGEX, SET
-from predicast.model.outline import OPERAND_TYPES, OperandType, Slot, slot_types
+from predicast.model.operators import JOINED, LIKE, REGEX, SET
+from predicast.model.outline import OPERAND_TYPES, OperandType, Slot, joined_operand, slot_types
 from predicast.model.values import kind_of
 
-_WHOLE: Final = SET | LIKE | REGEX  # operators whose operand is made of the values
+_WHOLE: Final = SET | LIKE | REGEX | JOINED  # operators whose operand is made of the values
 
 _Maker: TypeAlias = Callable[[list[Any]], Any]
 
@@ -40,12 +40,15 @@ def is_open(test: ConstraintTemplate) -> bool:
 class Filling:
     """Where each operand of a text stands in the list of values, and what the tests refuse.
 
-    A test is known by where its first literal starts: its negation has the same literals.
+    ``tests`` are those that were written, in the order of the text; ``stated`` are those of the
+    clauses, some of them negated or joined.
     """
 
-    def __init__(self, text: str, tests: list[ConstraintTemplate]) -> None:
+    def __init__(
+        self, text: str, tests: list[ConstraintTemplate], stated: Sequence[ConstraintTemplate]
+    ) -> None:
         self._text = text
-        self.cost = estimate(text, [tests])  # for caches
+        self.cost = estimate(text, tests)  # for caches
         self._tests = [test for test in tests if is_open(test)]
         parameters = [each for test in self._tests for each in test.literals if each.parameter]
         self.starts: dict[str, int] = {}
@@ -58,21 +61,26 @@ class Filling:
         self.makers: list[_Maker] = []
         self.used_in_made: set[int] = set()
         self._positions: dict[int, int] = {}  # of a literal
-        self._wholes: dict[int, int] = {}  # of the operand that a test's literals make
+        self._wholes: dict[ConstraintTemplate, int] = {}  # of the operand that its literals make
         number_of = {name: number for number, name in enumerate(self.names)}
         for literal in parameters:
             assert literal.parameter is not None
             self._positions[literal.start] = number_of[literal.parameter]
         for test in tests:
             self._add_constants(test)
-        for test in self._tests:
-            if test.operator in _WHOLE:
+        made = [test for test in dict.fromkeys(stated) if test.operator in _WHOLE]
+        for test in made:
+            if not is_open(test):
+                operand = _operand_of(test.operator, filled(test, text))
+                self._wholes[test] = self._add_constant(operand)
+        for test in made:
+            if is_open(test):
                 self._add_maker(test)
 
     def positions(self, test: ConstraintTemplate) -> list[int]:
         """Where the operands of a test, or of its negation, stand in the list of values."""
         if test.operator in _WHOLE:
-            return [self._wholes[test.literals[0].start]]
+            return [self._wholes[test]]
         return [self._positions[literal.start] for literal in test.literals]
 
     def slot(self, test: ConstraintTemplate, laid_out: list[Any]) -> Slot:
@@ -139,9 +147,8 @@ class Filling:
     def _add_constants(self, test: ConstraintTemplate) -> None:
         """Lay out what the text itself says, with the checks and errors of any other text."""
         fixed = [literal for literal in test.literals if literal.parameter is None]
-        if fixed and len(fixed) == len(test.literals) and test.operator in _WHOLE:
-            self._wholes[fixed[0].start] = self._add_constant(filled(test, self._text).operand)
-            return
+        if not is_open(test):
+            filled(test, self._text)
         for literal in fixed:
             value = self._constant(literal, test)
             self._positions[literal.start] = self._add_constant(value)
@@ -163,9 +170,19 @@ class Filling:
     def _add_maker(self, test: ConstraintTemplate) -> None:
         positions = [self._positions[literal.start] for literal in test.literals]
         self.used_in_made.update(p for p in positions if p < len(self.names))
-        made = len(self.names) + len(self.constants) + len(self.makers)
-        self._wholes[test.literals[0].start] = made
-        self.makers.append(_maker(test, positions))
+        self._wholes[test] = len(self.names) + len(self.constants) + len(self.makers)
+        self.makers.append(self._joiner(test) if test.parts else _maker(test, positions))
+
+    def _joiner(self, test: ConstraintTemplate) -> _Maker:
+        """A function from the values to what any or all join."""
+        places = self._positions
+        return lambda values: _operand_of(
+            test.operator, test.fill(lambda literal: values[places[literal.start]])
+        )
+
+
+def _operand_of(operator: Operator, constraint: Constraint) -> Any:
+    return joined_operand(operator, constraint) if operator in JOINED else constraint.operand
 
 
 def _maker(test: ConstraintTemplate, positions: list[int]) -> _Maker:

@@ -75,7 +75,7 @@ _IS: Final = "NULL, TRUE, FALSE or UNKNOWN after IS"
 
 
 @dataclass(slots=True)
-class _Group:
+class Group:
     """An open parenthesis, or the whole text: alternatives, each a list of terms."""
 
     start: int
@@ -92,15 +92,15 @@ class _Group:
 
 def parse(text: str, *, parameters: bool = False) -> Plain:
     """The text as a template, or a ``ParseError`` that points at what is wrong."""
-    return _Parser(text, parameters=parameters).condition()
+    return Parser(text, parameters=parameters).condition()
 
 
 def parse_scalar(text: str) -> Tree:
     """An expression over attributes, or a ``ParseError`` that points at what is wrong."""
-    return _Parser(text).scalar()
+    return Parser(text).scalar()
 
 
-class _Parser(ConstraintReader):
+class Parser(ConstraintReader):
     """One pass over the tokens, with one token of look-ahead."""
 
     # The boolean skeleton: a stack of groups instead of recursion.
@@ -118,13 +118,13 @@ class _Parser(ConstraintReader):
         return tree
 
     def _condition(self, end: TokenType) -> Written:
-        groups = [_Group(0)]
+        groups = [Group(0)]
         while True:
             negated = self._negation(len(groups) - 1)
             at_group = self._token.token_type is TokenType.L_PAREN
             if at_group and not self._at_parenthesised_value():
                 self._advance()
-                groups.append(_Group(self._previous.start, negated))
+                groups.append(Group(self._previous.start, negated))
                 self._check_nesting(len(groups) - 1)
                 continue
             test = self._test()
@@ -146,7 +146,7 @@ class _Parser(ConstraintReader):
                 )
             return groups[0].node()
 
-    def _close_group(self, groups: list[_Group]) -> None:
+    def _close_group(self, groups: list[Group]) -> None:
         """Make a term of what stood in parentheses, and of the IS behind them."""
         closed = groups.pop()
         node = closed.node()
@@ -155,7 +155,7 @@ class _Parser(ConstraintReader):
         groups[-1].unknowns = max(groups[-1].unknowns, closed.unknowns)
         groups[-1].alternatives[-1].append(Not(node) if closed.negated else node)
 
-    def _is_truth(self, node: Written, group: _Group | None = None) -> Written:
+    def _is_truth(self, node: Written, group: Group | None = None) -> Written:
         """IS and what follows, about a whole condition."""
         self._advance()
         negated = self._take(TokenType.NOT)

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
 
-from predicast.model import Clause, Constraint, LikePattern, Operator, Subscription
+from predicast.model import (
+    And,
+    Clause,
+    Constraint,
+    Expression,
+    Leaf,
+    LikePattern,
+    Operator,
+    Or,
+    Subscription,
+)
 from predicast.model.values import quote, show
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -44,21 +55,87 @@ def to_where(expression: Subscription | Clause | Constraint) -> str:
     'a != 1 OR b < 2'
     """
     if isinstance(expression, Constraint):
-        return _constraint(expression)
+        return _one_of([expression])
     if isinstance(expression, Clause):
-        return _clause(expression)
-    if not expression.clauses:
-        return "FALSE"
-    if len(expression.clauses) == 1:
-        return _clause(expression.clauses[0])
-    return " OR ".join(
-        f"({_clause(clause)})" if len(clause) > 1 else _clause(clause)
-        for clause in expression.clauses
-    )
+        return _one_of([_conjuncts(expression)])
+    return _one_of([_conjuncts(clause) for clause in expression.clauses])
 
 
-def _clause(clause: Clause) -> str:
-    return " AND ".join(map(_constraint, clause.constraints)) or "TRUE"
+def _conjuncts(clause: Clause) -> Constraint | list[Constraint | Expression]:
+    """All that must hold; a single constraint as itself."""
+    if clause.rest is None:
+        return clause.constraints[0] if len(clause) == 1 else [*clause.constraints]
+    rest = clause.rest.parts if isinstance(clause.rest, And) else (clause.rest,)
+    return [*clause.constraints, *rest]
+
+
+_Written: TypeAlias = "Constraint | Expression | list[Constraint | Expression]"
+
+
+def _one_of(alternatives: Sequence[_Written]) -> str:
+    """Alternatives with OR between them."""
+    if len(alternatives) == 1:
+        return _alone(alternatives[0])
+    return " OR ".join(map(_alternative, alternatives)) or "FALSE"
+
+
+def _alone(written: _Written) -> str:
+    """Without parentheses around it."""
+    match written:
+        case Leaf(constraint):
+            return _alone(constraint)
+        case And(parts):
+            return _all_of(parts)
+        case Or(parts):
+            return _one_of(parts)
+        case list():
+            return _all_of(written)
+        case Constraint(operator=Operator.ANY):
+            return _any_like(written) or _one_of(written.parts)
+        case Constraint(operator=Operator.ALL):
+            # A conjunction would come apart again into constraints of their own.
+            return f"NOT ({_alone(written.negated())})"
+        case Constraint():
+            return _constraint(written)
+    raise AssertionError(f"no such thing is written: {written!r}")
+
+
+def _alternative(written: _Written) -> str:
+    match written:
+        case Leaf(constraint):
+            return _alternative(constraint)
+        case Constraint(operator=Operator.ALL):
+            return f"({_all_of(written.parts)})"
+        case And(parts) | list(parts) if len(parts) > 1:
+            return f"({_alone(written)})"
+    return _alone(written)
+
+
+def _all_of(parts: Sequence[Constraint | Expression]) -> str:
+    """Parts with AND between them."""
+    return " AND ".join(map(_conjunct, parts)) or "TRUE"
+
+
+def _conjunct(written: Constraint | Expression) -> str:
+    match written:
+        case Leaf(constraint):
+            return _conjunct(constraint)
+        case Constraint(operator=Operator.ANY):
+            return _any_like(written) or f"({_alone(written)})"
+        case Or():
+            return f"({_alone(written)})"
+    return _alone(written)
+
+
+def _any_like(constraint: Constraint) -> str | None:
+    """Patterns in a list, if there is nothing but patterns."""
+    patterns: list[Any] = [part.operand for part in constraint.parts]
+    if not all(part.operator is Operator.LIKE for part in constraint.parts):
+        return None
+    if any(pattern.escape != "\\" for pattern in patterns):
+        return None
+    listed = ", ".join(quote(pattern.pattern) for pattern in patterns)
+    return f"{name(constraint.attribute)} LIKE ANY ({listed})"
 
 
 def name(attribute: str, *, derived: bool = True) -> str:

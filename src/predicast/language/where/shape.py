@@ -20,7 +20,8 @@ from typing import Any, Final, Protocol, TypeAlias
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import InvalidValueError
 from predicast.language.where import literals
-from predicast.model import Clause, Constraint, Kind, LikePattern, Operator, Subscription, Value
+from predicast.model import Constraint, Kind, LikePattern, Operator, Subscription, Value
+from predicast.model.clause import trusted_clause
 from predicast.model.constraint import (
     canonical_like,
     canonical_value,
@@ -29,7 +30,10 @@ from predicast.model.constraint import (
     trusted_constraint,
 )
 from predicast.model.decimals import ExactDecimal
-from predicast.model.operators import LIKE, RANGE, REGEX, SET
+from predicast.model.expression import Node, leaves_of, mapped
+from predicast.model.folding import equal_to_any
+from predicast.model.normal_form import NormalClause
+from predicast.model.operators import JOINED, LIKE, RANGE, REGEX, SET
 from predicast.model.outline import Outline, Stated, outlined
 from predicast.model.values import canonical_number
 
@@ -60,12 +64,46 @@ class ConstraintTemplate:
     start: int
     # Where the text computes: literals there are part of the attribute's name, or of a constant.
     fixed: tuple[tuple[int, int], ...] = ()
+    parts: tuple[ConstraintTemplate, ...] = ()  # what any and all join; the literals are theirs
+    size: int = 1  # how many tests it is made of
 
     def negated(self) -> ConstraintTemplate:
-        return replace(self, operator=self.operator.negation)
+        parts = tuple([part.negated() for part in self.parts])
+        return replace(self, operator=self.operator.negation, parts=parts)
+
+    def joined(
+        self, operator: Operator, others: Sequence[ConstraintTemplate]
+    ) -> ConstraintTemplate:
+        """Any or all of this and others, each once."""
+        flat = [
+            each
+            for part in (self, *others)
+            for each in (part.parts if part.operator is operator else (part,))
+        ]
+        parts = {each.place(): each for each in flat}.values()
+        if len(parts) == 1:
+            return self
+        return ConstraintTemplate(
+            self.attribute,
+            operator,
+            tuple([literal for each in parts for literal in each.literals]),
+            min(each.start for each in parts),
+            tuple(dict.fromkeys(span for each in parts for span in each.fixed)),
+            tuple(parts),
+            1 + sum([each.size for each in parts]),
+        )
+
+    def place(self) -> tuple[Operator, int]:
+        """What tells it apart from others on the attribute: where it stands in the text."""
+        if self.parts:
+            return self.operator, -id(self)
+        return self.operator, self.literals[0].start if self.literals else self.start
 
     def fill(self, value_of: Callable[[Literal], Value]) -> Constraint:
         """The constraint with every check made, for a text seen for the first time."""
+        if self.parts:
+            filled = tuple([part.fill(value_of) for part in self.parts])
+            return Constraint(self.attribute, self.operator, filled)
         values = [value_of(literal) for literal in self.literals]
         operand: Any = values[0] if len(values) == 1 else tuple(values)
         if self.operator in SET:
@@ -148,31 +186,33 @@ OUTLINES: Final = BoundedCache[tuple[Costly, tuple[type, ...]], Outline](
 )
 
 
-def estimate(text: str, clauses: list[list[ConstraintTemplate]]) -> int:
+def estimate(text: str, leaves: Sequence[ConstraintTemplate]) -> int:
     """Roughly the bytes of what is made of a text: per test, per literal, per test of a clause."""
-    leaves = {id(leaf): len(leaf.literals) for clause in clauses for leaf in clause}
-    repeated = sum(map(len, clauses))
-    return 2_000 + len(text) + 1_500 * len(leaves) + 150 * sum(leaves.values()) + 32 * repeated
+    literals = {id(leaf): len(leaf.literals) for leaf in leaves}
+    tests = {id(leaf): leaf.size for leaf in leaves}
+    made = 1_500 * sum(tests.values()) + 150 * sum(literals.values())
+    return 2_000 + len(text) + made + 32 * len(leaves)
 
 
 class Shape:
     """A normalised template that fills fast, since all but the literals was checked before."""
 
     __slots__ = (
-        *("_clauses", "_constants", "_converters", "_may_repeat", "_operands"),
+        *("_clauses", "_constants", "_converters", "_may_differ", "_operands"),
         "cost",
     )
 
     cost: int  # for caches: roughly the bytes that it and its text hold
 
     def __init__(
-        self, clauses: list[list[ConstraintTemplate]], text: str, slots: Sequence[int]
+        self, clauses: list[NormalClause[ConstraintTemplate]], text: str, slots: Sequence[int]
     ) -> None:
         index = {start: position for position, start in enumerate(slots)}
         converters: list[Convert] = [str] * len(slots)
         constants: list[Value] = []
         # Distributing AND over OR repeats a test in many clauses; they share what fills it.
-        leaves = {id(leaf): leaf for clause in clauses for leaf in clause}
+        stated = in_places(clauses)
+        leaves = {id(leaf): leaf for leaf in stated}
         for template in leaves.values():
             for literal in template.literals:
                 place = index.get(literal.start)
@@ -184,13 +224,18 @@ class Shape:
         self._converters = converters
         self._constants = constants
         fillers = {key: _filler(leaf, index) for key, leaf in leaves.items()}
-        self._clauses = [[fillers[id(leaf)] for leaf in clause] for clause in clauses]
-        self._may_repeat = _may_repeat(clauses)
+        self._clauses: list[tuple[list[Filler], Node[Filler] | None]] = [
+            (
+                [fillers[id(leaf)] for leaf in tests],
+                None if rest is None else mapped(rest, lambda leaf: fillers[id(leaf)]),
+            )
+            for tests, rest in clauses
+        ]
+        # What any and all come to depends on the operands, and so does what is said twice.
+        self._may_differ = _may_repeat(clauses) or any(leaf.parts for leaf in stated)
         places = {key: _places(leaf, index) for key, leaf in leaves.items()}
-        self._operands = _together(
-            [place for clause in clauses for leaf in clause for place in places[id(leaf)]]
-        )
-        self.cost = estimate(text, clauses)
+        self._operands = _all_at_once([place for leaf in stated for place in places[id(leaf)]])
+        self.cost = estimate(text, stated)
 
     def fill(self, texts: Sequence[str]) -> Subscription:
         """The subscription with these literals, given as text in order of appearance."""
@@ -199,7 +244,7 @@ class Shape:
     def outlined(self, texts: Sequence[str]) -> Stated:
         """The outline and the operands of that subscription, without making it."""
         values = self._values(texts)
-        if self._may_repeat:
+        if self._may_differ:
             return outlined(self._filled(values))
         operands = self._operands(values)
         # A shape's outline depends on which of its numbers are integers and which are floats.
@@ -216,13 +261,26 @@ class Shape:
         return values
 
     def _filled(self, values: list[Value]) -> Subscription:
-        clauses = [[fill(values) for fill in clause] for clause in self._clauses]
-        if self._may_repeat:
-            return Subscription.of(clauses)
-        return Subscription(tuple([Clause(tuple(clause)) for clause in clauses]))
+        clauses = [
+            trusted_clause(
+                tuple([fill(values) for fill in tests]),
+                None if rest is None else mapped(rest, lambda fill: fill(values)),
+            )
+            for tests, rest in self._clauses
+        ]
+        return Subscription.of(clauses) if self._may_differ else Subscription(tuple(clauses))
 
 
 _Place: TypeAlias = int | Callable[[list[Value]], Any]
+
+
+def in_places(clauses: Sequence[NormalClause[ConstraintTemplate]]) -> list[ConstraintTemplate]:
+    """All tests of the clauses, then those of their rests, as the places of an outline are."""
+    tests = [test for clause in clauses for test in clause.tests]
+    for clause in clauses:
+        if clause.rest is not None:
+            tests += leaves_of(clause.rest)
+    return tests
 
 
 def _places(template: ConstraintTemplate, index: dict[int, int]) -> list[_Place]:
@@ -231,13 +289,13 @@ def _places(template: ConstraintTemplate, index: dict[int, int]) -> list[_Place]
     positions = [index[literal.start] for literal in template.literals]
     if operator in SET:
         return [lambda values: sorted_set([values[p] for p in positions])]
-    if operator in LIKE | REGEX:
+    if operator in LIKE | REGEX | JOINED:
         fill = _filler(template, index)
         return [lambda values: fill(values).operand]
     return [*positions]
 
 
-def _together(places: list[_Place]) -> Callable[[list[Value]], tuple[Any, ...]]:
+def _all_at_once(places: list[_Place]) -> Callable[[list[Value]], tuple[Any, ...]]:
     """One function for all the operands of a subscription."""
     if len(places) > 1 and all(isinstance(place, int) for place in places):
         return itemgetter(*places)
@@ -245,12 +303,22 @@ def _together(places: list[_Place]) -> Callable[[list[Value]], tuple[Any, ...]]:
     return lambda values: tuple([each(values) for each in get])
 
 
-def _may_repeat(clauses: list[list[ConstraintTemplate]]) -> bool:
+def _may_repeat(clauses: Sequence[NormalClause[ConstraintTemplate]]) -> bool:
     """Whether some literals could make two constraints of a clause, or two clauses, equal."""
-    tests = [[(leaf.attribute, leaf.operator.value) for leaf in clause] for clause in clauses]
+    tests = [[(leaf.attribute, leaf.operator.value) for leaf in clause.tests] for clause in clauses]
     if any(len(set(clause)) < len(clause) for clause in tests):
         return True
     return len({tuple(sorted(clause)) for clause in tests}) < len(tests)
+
+
+def _kind_of_equalities(template: ConstraintTemplate) -> Kind | None:
+    """The kind of value of which it is any, if it is nothing else."""
+    if template.operator is not Operator.ANY:
+        return None
+    if not all(part.operator in {Operator.EQ, Operator.IN} for part in template.parts):
+        return None
+    kinds = {literal.kind for literal in template.literals}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 Filler: TypeAlias = Callable[[list[Value]], Constraint]
@@ -260,6 +328,16 @@ def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
     """A function from the values of a text's literals to the constraint; checks what is left."""
     attribute, operator = template.attribute, template.operator
     positions = [index[literal.start] for literal in template.literals]
+    if template.parts:
+        kind_of_all = _kind_of_equalities(template)
+        if kind_of_all is not None:
+            return lambda values: equal_to_any(
+                attribute, kind_of_all, [values[p] for p in positions]
+            )
+        fillers = [_filler(part, index) for part in template.parts]
+        return lambda values: Constraint(
+            attribute, operator, tuple([fill(values) for fill in fillers])
+        )
     if operator in SET:
         of_kind = template.literals[0].kind
         return lambda values: trusted_constraint(

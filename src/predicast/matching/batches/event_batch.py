@@ -101,6 +101,15 @@ class EventBatch:
             mask[part.rows] = part.test_all(constraints, absent)
         return mask
 
+    def has_intervals(self, attributes: Iterable[str]) -> Mask:
+        """The rows in which one of the attributes is an interval."""
+        mask = np.zeros(self._length, bool)
+        for attribute in attributes:
+            for part in self.parts(attribute):
+                if isinstance(part, Intervals):
+                    mask[slice(None) if part.rows is None else part.rows] = True
+        return mask
+
     def chunks(self, rows: int) -> Iterator[tuple[int, EventBatch]]:
         """The same events in pieces of at most that many rows, each with its first row."""
         if self._length <= rows:
@@ -125,12 +134,6 @@ class EventBatch:
 # From Python values, all of one type.
 
 
-def _strings(values: list[str], rows: Rows) -> TypedValues:
-    words = sorted(set(values))
-    rank = {word: position for position, word in enumerate(words)}
-    return Strings(np.array([rank[value] for value in values], np.int32), rows, words)
-
-
 def _boxed(values: list[Any]) -> np.ndarray:
     boxed = np.empty(len(values), object)
     boxed[:] = values
@@ -145,6 +148,6 @@ _FROM_PYTHON: Final[dict[type, Callable[[list[Any], Rows], TypedValues]]] = {
     datetime: lambda values, rows: Timestamps(
         np.array([microseconds(value) for value in values], np.int64), rows
     ),
-    str: _strings,
+    str: Strings.of,
     Interval: lambda values, rows: Intervals(_boxed(values), rows),
 }

@@ -12,9 +12,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from predicast.arrays import offsets
+from predicast.arrays import Words, offsets
 from predicast.arrow import (
     Read,
     booleans,
@@ -25,7 +24,8 @@ from predicast.arrow import (
     is_exact,
     is_text,
     numbers,
-    texts,
+    text_bytes,
+    wrong_texts,
 )
 from predicast.errors import (
     InvalidIntervalError,
@@ -39,6 +39,7 @@ from predicast.errors import (
 from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leaves
 from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
+    SAMPLE,
     Booleans,
     ClosedEnds,
     Decimals,
@@ -50,6 +51,7 @@ from predicast.matching.batches.typed_values import (
     Strings,
     Timestamps,
     TypedValues,
+    repeats,
 )
 from predicast.model import Interval
 
@@ -187,30 +189,41 @@ def _number_parts(pieces: list[Piece]) -> list[TypedValues]:
 
 
 def _strings(name: str, pieces: list[Piece], refusals: Refusals) -> Strings:
-    """Strings by rank among those that occur."""
-    coded = [coded_text(piece.array) for piece in pieces]
-    codes = [each for each, _ in coded]
-    words = coded[0][1]
-    if len(pieces) > 1:
-        # Large offsets, since together the words of the chunks may be too much for small ones.
-        every = pa.concat_arrays([each.cast(pa.large_string()) for _, each in coded])
-        numbered = every.dictionary_encode()
-        position, words = numbered.indices.to_numpy(), numbered.dictionary
-        starts = offsets([len(each) for _, each in coded])
-        codes = [position[start:][each] for start, each in zip(starts[:-1], codes, strict=True)]
-    all_codes, rows = _one(codes), _rows(pieces)
-    all_codes, words = _occurring(all_codes, words)
-    found, wrong = texts(words)
-    if wrong:
-        rows = np.arange(len(all_codes)) if rows is None else rows
-        odd = np.isin(all_codes, wrong)
-        value = found[all_codes[int(odd.argmax())]]
-        refusals.add(*_refused(name, rows[odd], value, "is not Unicode (UTF-8)"))
-        all_codes, rows = all_codes[~odd], rows[~odd]
-    order = pc.sort_indices(words).to_numpy()  # UTF-8 sorts by code point
-    rank = np.empty(len(order), np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    return Strings(rank[all_codes], rows, [found[place] for place in order])
+    """Strings where they lie, numbered if they repeat or came so."""
+    pieces = [_unicode(name, piece, refusals) for piece in pieces]
+    if not _are_numbered(pieces[0].array):
+        found = Words.joined([Words(*text_bytes(piece.array)) for piece in pieces])
+        return Strings(None, _rows(pieces), found)
+    words, numbered = [], []
+    for piece in pieces:
+        codes, different = _occurring(*coded_text(piece.array))
+        words.append(Words(*text_bytes(different)))
+        numbered.append(codes.astype(np.int32, copy=False))
+    starts = offsets([len(each) for each in words])[:-1].astype(np.int32)
+    codes = _one([each + start for each, start in zip(numbered, starts, strict=True)])
+    return Strings(codes, _rows(pieces), Words.joined(words))
+
+
+def _are_numbered(texts: pa.Array) -> bool:
+    """Whether they are numbers of words, or should be."""
+    if pa.types.is_dictionary(texts.type):
+        return True
+    some = texts.slice(0, SAMPLE)
+    return repeats(Words(*text_bytes(some)).encoded())
+
+
+def _unicode(name: str, piece: Piece, refusals: Refusals) -> Piece:
+    """The piece without words that are not Unicode."""
+    codes, words = coded_text(piece.array)
+    found = Words(*text_bytes(words))
+    wrong = [] if found.is_ascii() else wrong_texts(words)
+    odd = np.isin(codes, wrong)
+    if not odd.any():
+        return piece
+    shown = found.encoded()[int(codes[int(odd.argmax())])].decode(errors="replace")
+    refusals.add(*_refused(name, piece.rows()[odd], shown, "is not Unicode (UTF-8)"))
+    kept = piece.array.filter(pa.array(~odd))
+    return piece.only(~odd)._replace(array=kept)
 
 
 def _occurring(codes: npt.NDArray[Any], words: pa.Array) -> tuple[npt.NDArray[Any], pa.Array]:

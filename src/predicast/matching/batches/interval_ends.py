@@ -55,6 +55,11 @@ class IntervalEnds:
 
     def meets(self, domain: Domain) -> _Mask:
         """Which intervals have a point in the domain."""
+        if domain.others:
+            mask = np.zeros(self._length, bool)
+            for each in domain.by_kind():
+                mask |= self.meets(each)
+            return mask
         if domain.kind is None:
             return np.full(self._length, bool(domain.spans))
         mask = np.zeros(self._length, bool)

@@ -2,9 +2,9 @@
 
 NumPy compares an int64 with a float64 by rounding the integer, so a threshold is first turned
 into an equivalent one of the column's own type: what comes out equals ``Constraint.holds``,
-always. Strings are numbered by rank among the distinct strings of the batch, so that equality,
-order and prefix are comparisons of small integers, and any other test runs once per distinct
-string.
+always. Strings are numbers of *words*, bytes that stand side by side (``Words``). Whoever
+tests them here has them ranked first, so that equality, order and prefix are comparisons of small
+integers, and any other test runs once per distinct string.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from copy import copy
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from predicast.arrays import Words
 from predicast.matching.batches.interval_ends import IntervalEnds
 from predicast.model import Absent, Constraint, Interval, Kind, Operator, Value
 from predicast.model.decimals import ExactDecimal
 from predicast.model.domain import after_prefix, domain_of
+from predicast.model.operators import JOINED
 from predicast.model.values import INT_MAX, INT_MIN, from_microseconds, microseconds
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -47,11 +49,20 @@ class TypedValues(ABC):
         """Which values satisfy all of the constraints."""
         mask = np.ones(len(self.values), bool)
         for constraint in constraints:
-            if constraint.kind is self.kind:
-                mask &= self.test(constraint)
-            elif constraint.operator is not Operator.EXISTS:
-                mask[:] = False
+            mask &= self._test_one(constraint)
         return mask
+
+    def _test_one(self, constraint: Constraint) -> Mask:
+        """Which values satisfy a constraint of whatever kind."""
+        if constraint.operator in JOINED:
+            together = np.logical_or if constraint.operator is Operator.ANY else np.logical_and
+            mask = self._test_one(constraint.parts[0])
+            for part in constraint.parts[1:]:
+                mask = together(mask, self._test_one(part))
+            return mask
+        if constraint.kind is self.kind:
+            return self.test(constraint)
+        return np.full(len(self.values), constraint.operator is Operator.EXISTS)
 
     def test(self, constraint: Constraint) -> Mask:
         """Which values satisfy a constraint of this part's kind."""
@@ -204,51 +215,97 @@ class Timestamps(TypedValues):
 
 
 class Strings(TypedValues):
-    """Ranks among the sorted distinct strings of the batch."""
+    """Numbers of words: those of the batch, each once, or a word for each value.
+
+    Numbering words takes about as long as looking at each, so it is done where they repeat.
+    """
 
     values: npt.NDArray[np.int32]
     kind = Kind.STRING
 
-    def __init__(self, ranks: npt.NDArray[np.int32], rows: Rows | None, words: list[str]) -> None:
-        super().__init__(ranks, rows)
-        self.words: list[str] = words
+    def __init__(
+        self, numbers: npt.NDArray[np.int32] | None, rows: Rows | None, words: Words
+    ) -> None:
+        """Without numbers every value has a word of its own, in the same order."""
+        self.have_own_words = numbers is None
+        if numbers is None:
+            numbers = np.arange(len(words), dtype=np.int32)
+        super().__init__(numbers, rows)
+        self.words = words
+
+    @classmethod
+    def of(cls, texts: Sequence[str], rows: Rows | None) -> Strings:
+        """Python's strings, numbered if they repeat."""
+        if not repeats(texts[:SAMPLE]):
+            return cls(None, rows, Words.of(texts))
+        numbers: dict[str, int] = {}
+        codes = [numbers.setdefault(text, len(numbers)) for text in texts]
+        return cls(np.array(codes, np.int32), rows, Words.of(list(numbers)))
+
+    def with_words(self, words: Words) -> Strings:
+        """The same with others in the place of its words."""
+        changed = copy(self)
+        changed.words = words
+        return changed
 
     def test(self, constraint: Constraint) -> Mask:
         operand: Any = constraint.operand
         match constraint.operator:
             case Operator.PREFIX:
-                end = after_prefix(operand)
+                end, words = after_prefix(operand), self.words.ranked[0]
                 return self._ranked(
-                    bisect_left(self.words, operand),
-                    len(self.words) if end is None else bisect_left(self.words, end),
+                    bisect_left(words, operand),
+                    len(words) if end is None else bisect_left(words, end),
                 )
             case Operator.SUFFIX | Operator.CONTAINS | Operator.LIKE | Operator.MATCHES:
-                held = [constraint.holds(word) for word in self.words]
-                return np.array(held, bool)[self.values]
+                words, ranks = self.words.ranked
+                held = [constraint.holds(word) for word in words]
+                return np.array(held, bool)[ranks[self.values]]
             case _:
                 return super().test(constraint)
 
     def less(self, operand: str) -> Mask:
-        return self._ranked(0, bisect_left(self.words, operand))
+        return self._ranked(0, bisect_left(self.words.ranked[0], operand))
 
     def at_most(self, operand: str) -> Mask:
-        return self._ranked(0, bisect_right(self.words, operand))
+        return self._ranked(0, bisect_right(self.words.ranked[0], operand))
 
     def equal(self, operand: str) -> Mask:
-        return self._ranked(bisect_left(self.words, operand), bisect_right(self.words, operand))
+        words = self.words.ranked[0]
+        return self._ranked(bisect_left(words, operand), bisect_right(words, operand))
 
     def _ranked(self, first: int, end: int) -> Mask:
         if first >= end:
             return np.zeros(len(self.values), bool)
+        ranks = self.words.ranked[1][self.values]
         if first == 0:
-            return np.less(self.values, end)
+            return np.less(ranks, end)
         if first + 1 == end:
-            return np.equal(self.values, first)
-        return (self.values >= first) & (self.values < end)
+            return np.equal(ranks, first)
+        return (ranks >= first) & (ranks < end)
 
     def value(self, position: int) -> str:
-        word: str = self.words[self.values[position]]
-        return word
+        return self.words[int(self.values[position])]
+
+    def slice(self, start: int, end: int) -> Self:
+        """The values in these rows, with no more words than they use."""
+        piece = super().slice(start, end)
+        if self.have_own_words:
+            first = 0 if not len(piece) else int(piece.values[0])
+            piece.words = self.words.part(first, first + len(piece))
+            piece.values = piece.values - np.int32(first)
+        elif len(piece) < len(self.words):
+            used, numbers = np.unique(piece.values, return_inverse=True)
+            piece.words, piece.values = self.words.take(used), numbers.astype(np.int32)
+        return piece
+
+
+SAMPLE: Final = 128  # strings that are looked at to see whether they repeat
+
+
+def repeats(sample: Sequence[Any]) -> bool:
+    """Whether strings, of which these are some, are worth numbering: most occur more than once."""
+    return 2 * len(set(sample)) <= len(sample)
 
 
 class ClosedEnds(NamedTuple):

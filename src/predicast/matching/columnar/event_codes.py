@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -25,10 +24,13 @@ from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
 from predicast.matching.columnar.reserved import FLOAT, INTEGER
+from predicast.matching.columnar.text_axes import TextAxis, TextPool, pool_of
 from predicast.model import Absent, Event, Interval, Kind, Value
 from predicast.model.decimals import order_text
 from predicast.model.spans import Span
 from predicast.model.values import kind_of, microseconds
+
+_TEXT_ROOM: Final = 1 << 12  # bytes of an event's strings that there is room for at first
 
 
 class EventCodes(NamedTuple):
@@ -40,11 +42,12 @@ class EventCodes(NamedTuple):
 
 
 class OneEvent:
-    """Room for the codes of one event, to be written again and again."""
+    """Room for the codes and the strings of one event, to be written again and again."""
 
-    __slots__ = ("arrays", "flat", "numbers")
+    __slots__ = ("_none", "_spots", "arrays", "flat", "numbers", "raw", "spots")
 
-    def __init__(self, arrays: EventCodes) -> None:
+    def __init__(self, arrays: EventCodes, attributes: int) -> None:
+        """There are so many attributes whose strings something looks at."""
         self.arrays = arrays
         axes = arrays.low.shape[1]
         # What a loop codes: integers, floats, and which of them an axis has, if any.
@@ -53,6 +56,24 @@ class OneEvent:
         low, high, is_wide = (memoryview(each[0]) for each in arrays)
         numbers: list[Any] = [memoryview(each) for each in self.numbers]  # type: ignore[arg-type]
         self.flat = (low, high, is_wide, *numbers)
+        # Strings: where that of each attribute begins and ends, or -1, and the end of all.
+        self.spots = np.full(2 * attributes + 1, -1, np.int64)
+        self._spots: Any = memoryview(self.spots)  # type: ignore[arg-type]
+        self._none: Any = memoryview(self.spots.copy())  # type: ignore[arg-type]
+        self.raw = np.zeros(_TEXT_ROOM, np.uint8)
+
+    def put(self, texts: list[tuple[int, bytes]]) -> None:
+        """Take the strings of an event, and the numbers of their attributes."""
+        spots, end = self._spots, 0
+        spots[:] = self._none
+        for attribute, encoded in texts:
+            spots[2 * attribute] = end
+            end += len(encoded)
+            spots[2 * attribute + 1] = end
+        spots[-1] = end
+        if 2 * end > len(self.raw):  # with room for one that is turned
+            self.raw = np.zeros(3 * end, np.uint8)
+        self.raw.data[:end] = b"".join([encoded for _, encoded in texts])
 
 
 class _NumberPool(NamedTuple):
@@ -68,20 +89,21 @@ class _AttributeAxes(NamedTuple):
 
     all: list[tuple[int, Axis]]
     numbers: list[int]
-    texts: list[tuple[int, TextCuts, TextCuts, bool]]  # lower and upper cuts, whether reversed
+    texts: list[tuple[int, TextAxis]]
     presence: list[int]
     exact: list[tuple[int, Axis]]  # numbers as texts
     others: list[int]  # none of these, and no flags
 
-    def add(self, number: int, axis: Axis) -> None:
+    def add(self, number: int, axis: Axis, *, whole: bool) -> None:
         """One more axis."""
         self.all.append((number, axis))
         if axis.name.scale is Scale.NUMBER:
             self.numbers.append(number)
         elif axis.name.scale in TEXTUAL:
             assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
-            is_reversed = axis.name.scale is Scale.REVERSED
-            self.texts.append((number, axis.lower, axis.upper, is_reversed))
+            turned = axis.name.scale is Scale.REVERSED
+            text = TextAxis(axis.lower, axis.upper, turned=turned, whole=whole)
+            self.texts.append((number, text))
         elif axis.name.scale is Scale.EXACT:
             self.exact.append((number, axis))
         elif axis.name.scale is Scale.PRESENCE:
@@ -93,33 +115,49 @@ class _AttributeAxes(NamedTuple):
 class EventCoder:
     """What events say of the axes of a segment."""
 
-    def __init__(self, axes: Sequence[Axis], absent: Absent) -> None:
+    def __init__(
+        self,
+        axes: Sequence[Axis],
+        absent: Absent,
+        patterned: Sequence[str] = (),
+        whole: Collection[int] = (),
+    ) -> None:
+        """``patterned`` attributes have their strings searched, and are numbered in that order.
+
+        On ``whole`` axes all spans are single values.
+        """
         self._axes = axes
         self._by_attribute: dict[str, _AttributeAxes] = {}
+        for attribute in patterned:
+            self._by_attribute[attribute] = _AttributeAxes([], [], [], [], [], [])
+        self._texts = {attribute: number for number, attribute in enumerate(patterned)}
         for number, axis in enumerate(axes):
-            mine = self._by_attribute.get(axis.name.attribute)
+            attribute = axis.name.attribute
+            mine = self._by_attribute.get(attribute)
             if mine is None:
-                mine = _AttributeAxes([], [], [], [], [], [])
-                self._by_attribute[axis.name.attribute] = mine
-            mine.add(number, axis)
+                mine = self._by_attribute[attribute] = _AttributeAxes([], [], [], [], [], [])
+            mine.add(number, axis, whole=number in whole)
+            if axis.name.scale in TEXTUAL:
+                self._texts.setdefault(attribute, len(self._texts))
         lacking = [_lacking(axis, absent) for axis in axes]
         self._lacking = EventCodes(
             np.array([[low for low, _, _ in lacking]], np.int32),
             np.array([[high for _, high, _ in lacking]], np.int32),
             np.array([[wide for _, _, wide in lacking]], bool),
         )
-        self._blank = OneEvent(self._lacking).flat[:3]
+        self._blank = OneEvent(self._lacking, 0).flat[:3]
 
     def blank(self) -> OneEvent:
         """Room for the codes of one event."""
         low, high, is_wide = self._lacking
-        return OneEvent(EventCodes(low.copy(), high.copy(), is_wide.copy()))
+        return OneEvent(EventCodes(low.copy(), high.copy(), is_wide.copy()), len(self._texts))
 
     def code_event(self, event: Event, codes: OneEvent) -> None:  # noqa: PLR0912  # calls cost
         """Write the codes of one event on all axes."""
         low, high, is_wide, wholes, reals, types = codes.flat
         low[:], high[:], is_wide[:] = self._blank
         has_numbers = False
+        texts: list[tuple[int, bytes]] = []
         for attribute, value in event.items():
             mine = self._by_attribute.get(attribute)
             if mine is None:
@@ -139,10 +177,11 @@ class EventCoder:
                 if mine.texts or mine.others:
                     _fail(mine, codes, numbers=False)
             elif type_ is str:
-                for axis, lower, upper, is_reversed in mine.texts:
-                    text = value[::-1] if is_reversed else value  # type: ignore[index]
-                    low[axis], high[axis] = lower.code(text), upper.code(text)  # type: ignore[arg-type]
+                for axis, _ in mine.texts:
                     is_wide[axis] = False
+                text = self._texts.get(attribute)
+                if text is not None:
+                    texts.append((text, value.encode()))  # type: ignore[union-attr]
                 if mine.numbers or mine.exact or mine.others:
                     _fail(mine, codes, numbers=True)
             else:
@@ -154,6 +193,22 @@ class EventCoder:
                 low[axis] = high[axis] = 1
         if has_numbers:
             loops.now.code_event(*self._pool, *codes.numbers, codes.arrays.low, codes.arrays.high)
+        if self._texts:
+            codes.put(texts)
+            if texts and len(self._text_pool.axes):
+                loops.now.code_event_words(
+                    *self._text_pool, codes.spots, codes.raw, codes.arrays.low, codes.arrays.high
+                )
+
+    @cached_property
+    def _text_pool(self) -> TextPool:
+        return pool_of(
+            [
+                (number, self._texts[attribute], axis)
+                for attribute, mine in self._by_attribute.items()
+                for number, axis in mine.texts
+            ]
+        )
 
     @cached_property
     def _pool(self) -> _NumberPool:
@@ -187,9 +242,13 @@ class EventCoder:
             for part in columns.parts(attribute):
                 if not len(part):
                     continue
+                texts = dict(mine.texts)
                 for number, axis in mine.all:
                     here = EventCodes(low[:, number], high[:, number], is_wide[:, number])
-                    _code_part(axis, part, here)
+                    if number in texts and isinstance(part, Strings):
+                        _code_strings(texts[number], part, here)
+                    else:
+                        _code_part(axis, part, here)
         return EventCodes(low, high, is_wide)
 
 
@@ -224,9 +283,9 @@ def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
     if isinstance(value, str):
         if scale not in TEXTUAL:
             return FAILS
-        text = value if scale is Scale.STRING else value[::-1]
         assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
-        return axis.lower.code(text), axis.upper.code(text)
+        turned = scale is Scale.REVERSED
+        return TextAxis(axis.lower, axis.upper, turned=turned, whole=False).code(value)
     if scale is Scale.EXACT and kind_of(value) is Kind.NUMBER:
         return _exact_code(axis, value)  # type: ignore[arg-type]
     if SCALES[kind_of(value)] is not scale:
@@ -239,9 +298,12 @@ def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
 
 def _exact_code(axis: Axis, number: Number) -> tuple[int, int]:
     """What a number says of an axis of texts that sort as numbers do."""
+    return _text_code(axis, order_text(number))
+
+
+def _text_code(axis: Axis, text: str) -> tuple[int, int]:
     assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
-    text = order_text(number)
-    return axis.lower.code(text), axis.upper.code(text)
+    return TextAxis(axis.lower, axis.upper, turned=False, whole=False).code(text)
 
 
 def _code_one_by_one(axis: Axis, part: TypedValues, codes: EventCodes) -> None:
@@ -268,10 +330,6 @@ def _code_part(axis: Axis, part: TypedValues, codes: EventCodes) -> None:
     codes.is_wide[rows] = isinstance(part, Intervals)
     if isinstance(part, Intervals):
         codes.low[rows], codes.high[rows] = _code_intervals(axis, part)
-    elif isinstance(part, Strings) and scale in TEXTUAL:
-        words = part.words if scale is Scale.STRING else [word[::-1] for word in part.words]
-        codes.low[rows] = _code_words(axis.lower, words)[part.values]
-        codes.high[rows] = _code_words(axis.upper, words)[part.values]
     elif part.kind is Kind.NUMBER and (
         scale is Scale.EXACT or (scale is Scale.NUMBER and isinstance(part, Decimals))
     ):
@@ -285,9 +343,13 @@ def _code_part(axis: Axis, part: TypedValues, codes: EventCodes) -> None:
         codes.low[rows], codes.high[rows] = FAILS
 
 
-def _code_words(cuts: NumberCuts | TextCuts | None, words: list[str]) -> npt.NDArray[np.int32]:
-    assert isinstance(cuts, TextCuts)
-    return np.array([cuts.code(word) for word in words], np.int32)
+def _code_strings(axis: TextAxis, part: Strings, codes: EventCodes) -> None:
+    """What strings say of an axis of strings: words are coded once."""
+    rows = slice(None) if part.rows is None else part.rows
+    low, high = axis.code_all(part.words)
+    if not part.have_own_words:
+        low, high = low[part.values], high[part.values]
+    codes.low[rows], codes.high[rows], codes.is_wide[rows] = low, high, False
 
 
 def _code_intervals(
@@ -312,14 +374,15 @@ def _code_intervals(
 
 
 def _exact_interval_code(axis: Axis, span: Span) -> tuple[int, int]:
-    assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
-    low, high = len(axis.lower), 0
+    low, high = axis.lower_cuts(), 0
     if span.hi is not None:
-        # Cuts stand just before a text; one at the end itself counts unless the end is open.
+        # Cuts stand just before a text; one at the end itself counts unless the end is open: then
+        # it is those up to a text that no number has, which sorts right before it.
         text = order_text(span.hi)
-        low = bisect_left(axis.lower.words, text) if span.hi_open else axis.lower.code(text)
+        before = f"{text[:-1]}{chr(ord(text[-1]) - 1)}\x7f"
+        low, _ = _text_code(axis, before if span.hi_open else text)
     if span.lo is not None:
-        high = axis.upper.code(order_text(span.lo) + "\0" * span.lo_open)
+        _, high = _text_code(axis, order_text(span.lo) + "\0" * span.lo_open)
     return low, high
 
 

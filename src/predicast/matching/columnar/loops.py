@@ -14,9 +14,15 @@ from typing import Final, NamedTuple
 from predicast.arrays import Array
 from predicast.matching.columnar.plain.coding import code_by_search, code_by_table, code_event
 from predicast.matching.columnar.plain.matching import match_event, match_events
-from predicast.matching.columnar.plain.patterns import find_tests
+from predicast.matching.columnar.plain.patterns import find_event_tests, find_tests
 from predicast.matching.columnar.plain.recent import match_bounds
 from predicast.matching.columnar.plain.results import gather, keep_live, mark_deleted
+from predicast.matching.columnar.plain.words import (
+    code_event_words,
+    code_whole_words,
+    code_words,
+    turn_words,
+)
 
 
 class Loops(NamedTuple):
@@ -25,13 +31,18 @@ class Loops(NamedTuple):
     match_events: Callable[..., tuple[Array, Array]]
     match_event: Callable[..., int]
     gather: Callable[..., tuple[Array, Array]]
-    mark_deleted: Callable[..., None]
+    mark_deleted: Callable[..., int]
     keep_live: Callable[..., None]
     match_bounds: Callable[..., tuple[Array, Array]]
     code_by_search: Callable[..., None]
     code_by_table: Callable[..., None]
     code_event: Callable[..., None]
-    find_tests: Callable[..., tuple[int, int]]
+    code_words: Callable[..., None]
+    code_whole_words: Callable[..., None]
+    turn_words: Callable[..., None]
+    code_event_words: Callable[..., None]
+    find_tests: Callable[..., tuple[Array, Array, Array]]
+    find_event_tests: Callable[..., tuple[int, int]]
     most_events: int  # of a batch at a time: after them a faster way may be there
 
 
@@ -45,7 +56,12 @@ PLAIN: Final = Loops(
     code_by_search,
     code_by_table,
     code_event,
+    code_words,
+    code_whole_words,
+    turn_words,
+    code_event_words,
     find_tests,
+    find_event_tests,
     most_events=256,
 )
 now = PLAIN

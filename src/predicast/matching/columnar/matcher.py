@@ -47,14 +47,13 @@ from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.merging import Lane, Merge, due, worth_merging
 from predicast.matching.columnar.recent import Recent, RecentView
 from predicast.matching.columnar.segment import Segment
-from predicast.matching.columnar.view import ColumnarView, Ledger, Parts
+from predicast.matching.columnar.view import ColumnarView, Ledger, Parts, Setting
 from predicast.matching.delta import Before, Delta, Effect, Group
 from predicast.matching.matcher import Matcher, Pairs, Stored
 from predicast.model import Absent, Event
 from predicast.model.outline import Stated
 
 _SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
-_MANY: Final = 3  # small segments that are not merged yet
 _PRESSING: Final = 6  # segments that may wait for a merge to be over
 _MOST_FULL: Final = 2  # recents that may wait to be compiled
 _MOMENT: Final = 0.001  # seconds
@@ -81,14 +80,13 @@ class Columnar(Matcher):
         super().__init__(absent=absent)
         here = weakref.ref(self)  # views outlive a matcher that nobody needs any more
         self._ledger = Ledger(lambda lane: None if (m := here()) is None else m._wake(lane))
-        self._view = ColumnarView(0, Parts(), 0, absent, self._ledger)
+        self._view = ColumnarView(0, Parts(), 0, Setting(absent, self.layout, self._ledger))
         self._recent = Recent(absent)
         self._full: tuple[RecentView, ...] = ()  # recents that wait to be compiled
         self._merges: dict[Lane, Merge] = {}
         self._workers: dict[Lane, threading.Thread] = {}
         # Calls for workers. An Event would stay locked if a signal's handler raised inside.
         self._calls: dict[Lane, SimpleQueue[None]] = {lane: SimpleQueue() for lane in _LANES}
-        self._one = np.zeros((1, 2), np.int64)  # to delete one subscription
         self._compiled = 0
         self._merged = 0
         self._is_whole = True
@@ -124,10 +122,10 @@ class Columnar(Matcher):
         self._is_large_due = False
         if gone:
             parts = self._drop(parts, gone, epoch)
-        for key, stated in delta.added:
-            self._add(key, stated)
-        for key, stated in delta.changed:
-            self._add(key, stated)
+        if delta.added:
+            self._add(delta.added)
+        if delta.changed:
+            self._add(delta.changed)
         if delta.added_groups or delta.changed_groups:
             parts = self._add_groups(parts, (*delta.added_groups, *delta.changed_groups))
         if self._recent.has_gaps():
@@ -142,12 +140,11 @@ class Columnar(Matcher):
         ledger.compile_cost = self.compile_threshold * recent.compile_cost()
         recents = (*self._full, recent.view()) if recent else self._full
         parts = Parts(parts.segments, recents)
-        self._view = ColumnarView(epoch, parts, view.subscriptions + more, self.absent, ledger)
+        self._view = view.following(epoch, parts, view.subscriptions + more)
 
-    def _add(self, key: int, stated: Stated) -> None:
-        recent = self._recent
-        recent.add(key, stated)
-        if recent.is_full():
+    def _add(self, pairs: Sequence[tuple[int, Stated]]) -> None:
+        self._recent.add_many(pairs)
+        if self._recent.is_full():
             self._set_full()
 
     def _set_full(self) -> None:
@@ -162,8 +159,7 @@ class Columnar(Matcher):
             if len(group.keys) > self.bulk_minimum:
                 tables += coded_alike(group.keys, group.operands, self.absent)
                 continue
-            for key, stated in group.one_by_one():
-                self._add(key, stated)
+            self._add(list(group.one_by_one()))
         if not tables:
             return parts
         self._compiled += sum(map(len, tables))
@@ -196,30 +192,23 @@ class Columnar(Matcher):
 
     def _drop(self, parts: Parts, keys: Sequence[int], epoch: int) -> Parts:
         """Forget the subscriptions under some keys."""
-        drop = self._recent.drop
-        left = [key for key in keys if not drop(key, epoch)]
+        left = self._recent.drop(keys, epoch)
         if self._full:
-            full = [view.recent for view in self._full]
-            left = [key for key in left if not any(each.drop(key, epoch) for each in full)]
+            for view in self._full:
+                left = view.recent.drop(left, epoch)
             self._full = tuple(view for view in self._full if len(view.recent))
         if not left:
             return parts
-        if len(left) == 1:
-            rows = self._one
-            rows[0, 0], rows[0, 1] = left[0], epoch
-        else:
-            rows = np.array([(key, epoch) for key in left], np.int64)
+        wanted, epochs = np.array(left, np.int64), np.full(len(left), epoch, np.int64)
         for segment in reversed(parts.segments):  # the latest are the likeliest to change again
-            found = segment.delete(rows)
-            if not len(found):
+            some = segment.delete(wanted, epochs)
+            if some == len(wanted):
                 continue
             if segment.is_worn():
                 self._is_large_due |= segment.deleted > self.small // 8 or not segment.live()
-            if len(rows) == 1:
+            if not some:
                 break
-            rows = rows[~np.isin(rows[:, 0], found)]
-            if not len(rows):
-                break
+            wanted, epochs = wanted[:some], epochs[:some]
         if self._is_large_due and not all(segment.live() for segment in parts.segments):
             live = tuple(segment for segment in parts.segments if segment.live())
             return parts._replace(segments=live)
@@ -277,7 +266,7 @@ class Columnar(Matcher):
             return False
         segments, count = restored(stored, self.absent, bound)
         parts = Parts(tuple(segment for segment in segments if segment.live()))
-        self._view = ColumnarView(1, parts, count, self.absent, self._ledger)
+        self._view = self._view.following(1, parts, count)
         return True
 
     def warm_up(self) -> None:
@@ -353,16 +342,16 @@ class Columnar(Matcher):
 
     def _is_running(self, lane: Lane) -> bool:
         """Whether somebody is at work in a lane: a fork leaves threads behind."""
-        if lane not in self._merges:
+        merge = self._merges.get(lane)
+        if merge is None:
             return False
-        worker = self._workers.get(lane)
-        if worker is threading.current_thread() or worker is None or not worker.is_alive():
+        if merge.thread is threading.current_thread() or not merge.thread.is_alive():
             del self._merges[lane]  # whoever began it is gone, and it with him
             return False
         return True
 
     def _due_small(self) -> Merge | None:
-        """What is recent, with the smallest segments if these are many."""
+        """What is recent, with the small segments: that takes hardly longer than without."""
         view, ledger = self._view, self._ledger
         if ledger.rent > ledger.compile_cost:
             self._compile_recent()
@@ -372,7 +361,7 @@ class Columnar(Matcher):
         in_work = self._in_work()
         idle = [each for each in view.parts.segments if each not in in_work]
         small = [each for each in idle if each.weight() <= self.small]
-        return Merge(self._full, small if len(small) >= _MANY else (), view.epoch)
+        return Merge(self._full, small, view.epoch)
 
     def _due_large(self, room: int) -> Merge | None:
         """Segments of similar size, worn ones, and those that are asked again and again."""

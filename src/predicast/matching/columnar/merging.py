@@ -9,12 +9,11 @@ size are merged once asking all of them has cost as much as that (``worth_mergin
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from itertools import accumulate
 from math import inf
 from typing import Final, Literal
-
-import numpy as np
 
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.layout.blocks import Layout
@@ -81,6 +80,7 @@ class Merge:
         self, recents: Sequence[RecentView], segments: Sequence[Segment], epoch: int
     ) -> None:
         self.recents, self.segments = tuple(recents), tuple(segments)
+        self.thread = threading.current_thread()  # that makes it
         self._epoch = epoch
         self._deleted = [segment.deleted for segment in segments]
         self._made: Segment | None = None
@@ -99,11 +99,9 @@ class Merge:
             return None
         for segment, before in zip(self.segments, self._deleted, strict=True):
             if segment.deleted > before:
-                made.delete(segment.deletions(before))
+                made.delete(*segment.deletions(before))
         for recent in self.recents:
-            gone = recent.deletions(self._epoch)
-            if gone:
-                made.delete(np.array(gone, np.int64))
+            made.delete(*recent.deletions(self._epoch))
         return made if made.live() else None
 
 

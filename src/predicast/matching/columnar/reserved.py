@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 LANES: Final = 64  # clauses that are compared at a time, one bit each
 
 # What an event says of an axis on which nothing it says can hold; and of every one that it reaches.
 UNREACHABLE: Final = 2**31 - 1
-
-# What an event says in a column, as those subscriptions see it that are not compiled yet.
-LACKING: Final = 0
-VALUE: Final = 1  # of the column's kind
-OTHER: Final = 2  # a value of another kind
 
 # What one event says of an axis of numbers, if anything.
 INTEGER: Final = 1
@@ -21,5 +18,14 @@ FLOAT: Final = 2
 # How a test is decided when a literal that it requires occurs, if not by the plan of that number.
 SURE: Final = -1  # it holds
 ASK: Final = -2  # the caller verifies it
+WHOLE: Final = -3  # it holds if the literal is the whole word
 
-FREE: Final = -1  # no bucket is in this slot
+# Where a program ends (compile/programs.py).
+HOLDS: Final = -1
+FAILS: Final = -2
+
+# What a test of a row is.
+IS_POINT: Final = 1  # all of its spans are single values
+OF_PROGRAM: Final = 2  # it need not hold: the row's program looks at it
+
+NO_WORD: Final = np.uint64(2**64 - 1)  # no word is in this slot of a table

@@ -19,33 +19,37 @@ from typing import Final
 
 import numpy as np
 
-from predicast.arrays import Array
+from predicast.arrays import Array, expand, offsets
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.axes import Axis
 from predicast.matching.columnar.compile.coded_tests import CodedTests, Other, stacked, weight
+from predicast.matching.columnar.compile.programs import Programs
 from predicast.matching.columnar.event_codes import EventCoder, OneEvent
 from predicast.matching.columnar.layout.blocks import Layout, family_arrays
 from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.layout.rows import row_arrays
-from predicast.matching.columnar.patterns.hits import Hits, OtherTests
+from predicast.matching.columnar.patterns.hits import NO_HITS, OtherTests
+from predicast.matching.columnar.patterns.pattern_index import EventRoom
+from predicast.matching.columnar.reserved import IS_POINT, OF_PROGRAM
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event
 
 _MOST_CODES: Final = 1 << 22  # of events on axes, made at a time
 EVERY: Final = np.iinfo(np.int64).max  # more than any number of matches
 _FOUND: Final = 1 << 12  # matches of one event that there is room for at first
-_NO_HITS: Final = Hits(np.zeros(2, np.int64), np.zeros(0, np.int32))
 
 
 class _Room:
     """What asking one event writes to; nobody else does meanwhile."""
 
-    __slots__ = ("codes", "found")
+    __slots__ = ("codes", "found", "marks", "patterns")
 
-    def __init__(self, codes: OneEvent, found: int) -> None:
+    def __init__(self, codes: OneEvent, patterns: EventRoom, marks: Array, found: int) -> None:
         self.codes = codes
+        self.patterns = patterns
+        self.marks = marks
         self.found = np.empty(found, np.int32)
 
 
@@ -55,9 +59,10 @@ class Segment:
     def __init__(self, axes: list[Axis], others: list[Other], image: Image, absent: Absent) -> None:
         self.axes, self.others, self.image = axes, others, image
         self._absent: Absent = absent
-        self._coder = EventCoder(axes, absent)
         self._other_tests = OtherTests(others, absent)
         self.arrays: SegmentArrays = image.arrays()
+        whole = _axes_of_points(self.arrays, len(axes))
+        self._coder = EventCoder(axes, absent, self._other_tests.attributes, whole)
         owners = self.arrays.keys[self.arrays.by_key]
         self._deleted = np.empty(len(owners), np.int32)
         self._since = np.empty(len(owners), np.int64)
@@ -66,9 +71,8 @@ class Segment:
         owners = self._list_deleted(owners)
         self._rooms: list[_Room] = []  # for single events, one for each that is asked just now
         self.largest_key = int(owners[-1]) if len(owners) else -1
-        # Whether an event may find one key twice: through two clauses, or two members of a set.
-        has_sets = bool((np.diff(self.arrays.test_span_first) > 1).any())
-        self.may_repeat = has_sets or bool((owners[1:] == owners[:-1]).any())
+        # Whether an event may find one key twice: through two clauses, or a row in two ways.
+        self.may_repeat = bool((owners[1:] == owners[:-1]).any()) or _rows_repeat(self.arrays)
 
     @classmethod
     def of(cls, table: CodedTests, absent: Absent, layout: Layout) -> Segment:
@@ -110,16 +114,18 @@ class Segment:
 
     # Deleting.
 
-    def delete(self, keys: Array) -> Array:
-        """Have clauses gone: rows of (key, from which epoch on); the keys that there were."""
-        before, a = self.deleted, self.arrays
-        loops.now.mark_deleted(a.keys, a.by_key, keys, self._deleted, self._since, self._count)
-        return self._deleted[before : self.deleted]
+    def delete(self, keys: Array, epochs: Array) -> int:
+        """Have the clauses of some keys gone, each from an epoch on.
 
-    def deletions(self, first: int) -> Array:
-        """What was deleted since so many were: rows of (key, from which epoch on)."""
+        Keys that have none here are moved to the front, with their epochs: so many are left.
+        """
+        a, listed = self.arrays, (self._deleted, self._since, self._count)
+        return loops.now.mark_deleted(a.keys, a.by_key, keys, epochs, *listed)
+
+    def deletions(self, first: int) -> tuple[Array, Array]:
+        """What was deleted since so many were: keys, and from which epochs on they are gone."""
         here = slice(first, self.deleted)
-        return np.column_stack([self._deleted[here].astype(np.int64), self._since[here]])
+        return self._deleted[here].astype(np.int64), self._since[here].copy()
 
     def keys_at(self, epoch: int) -> Array:
         """The keys of all slots and rows as they were; those of deleted clauses as complements."""
@@ -158,14 +164,14 @@ class Segment:
 
     def _match_pieces(self, columns: EventBatch, *, counting: bool, enough: int) -> list[Runs]:
         """In pieces whose codes fit in memory."""
-        width = len(self.axes) + 1
-        if self._absent == "passes":
-            width += len(self._other_tests)  # all may be marked for an event that lacks them
+        width = len(self.axes) + self._other_tests.width + 1
         most = max(min(_MOST_CODES // width, loops.now.most_events), 1)
         found = []
         for start, piece in columns.chunks(most):
             codes, hits = self._coder.of_batch(piece), self._other_tests.of_batch(piece)
-            keys, ends = loops.now.match_events(*self.image, *codes, *hits, counting, enough)
+            keys, ends = loops.now.match_events(
+                *self.image, *codes, *hits, self._unmarked(), counting, enough
+            )
             found.append(Runs(keys, with_starts(ends, start)))
         return found
 
@@ -174,18 +180,24 @@ class Segment:
         try:
             room = self._rooms.pop()
         except IndexError:  # others are asking, or nobody has yet
-            room = _Room(self._coder.blank(), _FOUND)
+            patterns = self._other_tests.room()
+            room = _Room(self._coder.blank(), patterns, self._unmarked(), _FOUND)
         codes = room.codes
         self._coder.code_event(event, codes)
-        hits = self._other_tests.of_event(event) if self.others else _NO_HITS
-        asked = (*self.image, *codes.arrays, *hits, self._deleted, self._since, epoch)
+        tests = self._other_tests
+        hits = tests.of_event(event, codes, room.patterns) if self.others else NO_HITS
+        asked = (*self.image, *codes.arrays, *hits, room.marks, self._deleted, self._since, epoch)
         count = loops.now.match_event(*asked, room.found)
         if count < 0:
-            room = _Room(codes, -count)
+            room = _Room(codes, room.patterns, room.marks, -count)
             count = loops.now.match_event(*asked, room.found)
         keys: list[int] = room.found[:count].tolist()
         self._rooms.append(room)
         return keys
+
+    def _unmarked(self) -> Array:
+        """Room to mark the other tests that hold, and for how often it was used."""
+        return np.zeros(len(self.others) + 1, np.int32)
 
     # Turning it back.
 
@@ -239,17 +251,41 @@ class Segment:
     def _row_tests(self) -> CodedTests:
         a = self.arrays
         keys = a.keys[a.block_slot[-1] :].copy()
-        row = np.arange(len(keys), dtype=np.int32)
+        rows = np.arange(len(keys), dtype=np.int32)
+        row = np.repeat(rows, np.diff(a.row_test_first))
+        # By axis again, but for the tests of programs, which steps count.
+        of_program = (a.test_flags & OF_PROGRAM) > 0
+        within = np.where(of_program, np.arange(len(row)), a.test_axis)
+        order = np.lexsort((within, of_program, row))
+        spans = expand(a.test_span_first, order)
         return CodedTests(
             keys=keys,
             axes=self.axes,
-            clause=np.repeat(row, np.diff(a.row_test_first)),
-            axis=a.test_axis,
-            span_first=a.test_span_first,
-            lo=a.span_lo,
-            hi=a.span_hi,
-            is_point=a.test_is_point > 0,
+            clause=row,
+            axis=a.test_axis[order],
+            span_first=offsets(np.diff(a.test_span_first)[order]),
+            lo=a.span_lo[spans],
+            hi=a.span_hi[spans],
+            is_point=(a.test_flags[order] & IS_POINT) > 0,
             others=self.others,
-            other_clause=np.repeat(row, np.diff(a.row_other_first)),
+            other_clause=np.repeat(rows, np.diff(a.row_other_first)),
             other=a.row_other,
+            programs=Programs(
+                np.flatnonzero(of_program[order]),
+                np.repeat(rows, np.diff(a.row_step_first)),
+                *(a.step_atom, a.step_then, a.step_otherwise),
+                *(a.sign_row, a.sign, a.sign_atom),
+            ),
         )
+
+
+def _rows_repeat(a: SegmentArrays) -> bool:
+    """Whether some row can be reached by more than one way: members of a set, atoms of a sign."""
+    ways = (a.point_row, a.from_row, a.up_to_row, a.pattern_row, a.anyway)
+    return sum(map(len, ways)) > len(a.row_test_first) - 1
+
+
+def _axes_of_points(a: SegmentArrays, axes: int) -> set[int]:
+    """The axes on which no test has a span other than single values."""
+    ranged = [a.column_axis[a.column_is_point == 0], a.test_axis[(a.test_flags & IS_POINT) == 0]]
+    return set(range(axes)).difference(*(each.tolist() for each in ranged))

@@ -28,18 +28,17 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from predicast.arrays import Array, offsets
+from predicast.arrays import Array, Words
 from predicast.errors import DamagedSnapshotError
 from predicast.matching.columnar.compile.axes import WRITTEN, Axis, AxisName, Scale
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
-from predicast.matching.columnar.compile.words import Words
 from predicast.matching.columnar.layout.image import DTYPES, Image, SegmentArrays
 from predicast.matching.columnar.segment import Segment
 from predicast.matching.matcher import Stored
 from predicast.model import Absent, Clause
 
-_REVISION: Final = 2  # of what the arrays mean; count up when files of before no longer fit
+_REVISION: Final = 3  # of what the arrays mean; count up when files of before no longer fit
 _FIELDS: Final = [f"{name} {dtype.str}" for name, dtype in DTYPES._asdict().items()]
 FORM: Final = f"columnar {_REVISION} {hashlib.sha256(' '.join(_FIELDS).encode()).hexdigest()[:8]}"
 
@@ -97,7 +96,7 @@ def _write_segment(
     others = []
     for other in segment.others:
         others.append(_Other(other.attribute, len(clauses), other.inverted))
-        clauses.append(Clause(other.constraints))
+        clauses.append(Clause(other.constraints, other.rest))
     return _Segment(image, image + 1, axes, others)
 
 
@@ -108,12 +107,8 @@ def _write_cuts(cuts: NumberCuts | TextCuts | None, arrays: list[tuple[Array, ..
     made: list[Array]
     if isinstance(cuts, NumberCuts):
         made = [cuts.whole, cuts.rest, cuts.side]
-    elif isinstance(cuts.words, Words):
-        made = [cuts.words.first, cuts.words.raw]
     else:
-        encoded = [word.encode() for word in cuts.words]
-        first = offsets([*map(len, encoded)])
-        made = [first, np.frombuffer(b"".join(encoded), np.uint8)]
+        made = [cuts.words.first - cuts.words.first[0], cuts.words.text()]
     arrays += [(each,) for each in made]
     return list(range(len(arrays) - len(made), len(arrays)))
 
@@ -192,7 +187,8 @@ class _Restoring:
         clauses = self._structure.clauses
         if not 0 <= written.clause < len(clauses):
             raise _damaged(f"has no clause {written.clause}")
-        return Other(written.attribute, clauses[written.clause].constraints, written.inverted)
+        clause = clauses[written.clause]
+        return Other(written.attribute, clause.constraints, written.inverted, clause.rest)
 
 
 def _check_directory(directory: Array, size: int) -> None:
@@ -229,6 +225,9 @@ def _check_arrays(image: Image, axes: int, others: int, bound: int) -> None:
     for name in ("access_axis", "column_axis", "test_axis"):
         check(name, axes)
     check("row_other", others)
+    tests = int(image.directory[2 * SegmentArrays._fields.index("test_axis") + 1])
+    for name in ("step_atom", "sign_atom"):
+        check(name, tests, -others)
 
 
 def _damaged(why: str) -> DamagedSnapshotError:

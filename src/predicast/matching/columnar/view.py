@@ -98,17 +98,27 @@ class Ledger:
             self.wake(lane)
 
 
+class Setting(NamedTuple):
+    """What all views of a matcher have in common."""
+
+    absent: Absent
+    layout: Layout
+    ledger: Ledger
+
+
 class ColumnarView(View):
     """What was held at an epoch."""
 
-    def __init__(
-        self, epoch: int, parts: Parts, subscriptions: int, absent: Absent, ledger: Ledger
-    ) -> None:
+    def __init__(self, epoch: int, parts: Parts, subscriptions: int, setting: Setting) -> None:
         self.epoch = epoch
         self.parts = parts
         self.subscriptions = subscriptions
-        self._absent: Absent = absent
-        self._ledger = ledger
+        self._setting = setting
+        self._ledger = setting.ledger
+
+    def following(self, epoch: int, parts: Parts, subscriptions: int) -> ColumnarView:
+        """What is held at a later epoch."""
+        return ColumnarView(epoch, parts, subscriptions, self._setting)
 
     def _asked(self, events: int) -> Parts:
         parts, ledger = self.parts, self._ledger
@@ -177,5 +187,6 @@ class ColumnarView(View):
         from predicast.matching.columnar.stored import stored
 
         segments, recents = self.parts
-        fresh = together(recents, (), self.epoch, self._absent, Layout()) if recents else None
+        absent, layout, _ = self._setting
+        fresh = together(recents, (), self.epoch, absent, layout) if recents else None
         return stored([*segments, *([fresh] if fresh else [])], self.epoch, self.subscriptions)

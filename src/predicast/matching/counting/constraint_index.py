@@ -20,6 +20,8 @@ family of operators, are in ``predicast.matching.counting.constraint_lists`` and
 - *More operators.* The paper has > < ≥ ≤ = and three for strings. Those of ours for which there
   is no structure (!=, not in, like, matches and so on) are tested one by one, in a list of their
   type, name and operator.
+- *Several kinds.* Any of ``x = 1`` and ``x = 'a'`` has no type of its own: it is tested whatever
+  the type of the attribute.
 - *Presence.* IS NOT NULL has no type; it is found by name alone. IS NULL is never satisfied by an
   attribute that is there, and so is never found.
 - *Region events.* For an interval the order lists are bisected too: a constraint that covers one
@@ -54,6 +56,7 @@ from predicast.matching.counting.constraint_subscription_list import HeldConstra
 from predicast.matching.counting.constraint_tries import PrefixTrie, SubstringTrie, SuffixTrie
 from predicast.model import Interval, Kind, Operator, Value
 from predicast.model.decimals import ExactDecimal
+from predicast.model.operators import PRESENCE
 
 _LISTS: Final[dict[Operator, Callable[[], ConstraintList]]] = {
     # The side on which a value equal to an operand falls makes the test strict or not.
@@ -76,7 +79,8 @@ class ConstraintIndex:
     """Finds the constraints that an attribute satisfies without testing the others."""
 
     def __init__(self) -> None:
-        self._kinds: dict[Kind, _Names] = {kind: {} for kind in Kind}
+        # Without a kind: any and all of constraints on values of several kinds.
+        self._kinds: dict[Kind | None, _Names] = {kind: {} for kind in (*Kind, None)}
         self._types: dict[type, _Names] = {
             int: self._kinds[Kind.NUMBER],
             float: self._kinds[Kind.NUMBER],
@@ -103,7 +107,7 @@ class ConstraintIndex:
         constraint = row.constraint
         if constraint.operator is Operator.EXISTS:
             self.exists[constraint.attribute] = row
-        if constraint.kind is None:
+        if constraint.operator in PRESENCE:
             return
         operators = self._kinds[constraint.kind].setdefault(constraint.attribute, {})
         constraints = operators.get(constraint.operator)
@@ -117,7 +121,7 @@ class ConstraintIndex:
         constraint = row.constraint
         if constraint.operator is Operator.EXISTS:
             del self.exists[constraint.attribute]
-        if constraint.kind is None:
+        if constraint.operator in PRESENCE:
             return
         names = self._kinds[constraint.kind]
         operators = names[constraint.attribute]
@@ -132,6 +136,9 @@ class ConstraintIndex:
     def lists(self, type_: type, name: str) -> Collection[ConstraintList]:
         """The lists in which an attribute of that type and name finds its constraints."""
         operators = self._types[type_].get(name)
+        mixed = self._kinds[None].get(name)
+        if mixed is not None:
+            return [*mixed.values(), *(() if operators is None else operators.values())]
         return () if operators is None else operators.values()
 
     def matching(self, name: str, value: Value | Interval) -> list[HeldConstraint]:
@@ -152,7 +159,7 @@ class ConstraintIndex:
         found: list[HeldConstraint] = []
         # An interval without ends may be one of numbers or of timestamps.
         kinds = (Kind.NUMBER, Kind.TIMESTAMP) if interval.kind is None else (interval.kind,)
-        for kind in kinds:
+        for kind in (*kinds, None):
             for constraints in self._kinds[kind].get(name, {}).values():
                 found += constraints.meeting(interval)
         return found

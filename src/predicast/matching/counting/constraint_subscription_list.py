@@ -46,6 +46,7 @@ from typing import Protocol
 from predicast.matching.matcher import OneByOne
 from predicast.model import Absent, Clause, Constraint, Event, Interval, Subscription
 from predicast.model.domain import domain_of
+from predicast.model.normal_form import without_rests
 
 _number = attrgetter("number")
 
@@ -176,10 +177,10 @@ class CountingFamily(OneByOne):
         self._list = ConstraintSubscriptionList(store, absent)
 
     def subscribe(self, key: int, subscription: Subscription) -> None:
-        self._list.subscribe(key, subscription)
+        self._list.subscribe(key, without_rests(subscription, self.name))
 
     def unsubscribe(self, key: int) -> None:
         self._list.unsubscribe(key)
 
     def change(self, key: int, subscription: Subscription) -> None:
-        self._list.change(key, subscription)
+        self._list.change(key, without_rests(subscription, self.name))

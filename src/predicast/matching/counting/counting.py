@@ -100,7 +100,7 @@ class ConstraintTable:
             self.tested += len(rows)
             return [row for row in rows if row.meets(value)]
         found: list[HeldConstraint] = []
-        for kind in (kind_of(value), None):  # None: IS NULL and IS NOT NULL
+        for kind in (kind_of(value), None):  # None: presence, or values of several kinds
             of_kind = by_kind.get(kind)
             if of_kind is not None:
                 self.tested += len(of_kind)

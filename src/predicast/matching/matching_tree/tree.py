@@ -63,6 +63,7 @@ from predicast.matching.matching_tree.nodes import (
 )
 from predicast.matching.memory import deep_bytes
 from predicast.model import Absent, Clause, Event, Subscription
+from predicast.model.normal_form import without_rests
 
 # At a few hundred bytes for a node and its label, about a gigabyte.
 MAX_NODES: Final = 2_000_000
@@ -90,6 +91,7 @@ class MatchingTree(OneByOne):
         self._visited = 0
 
     def subscribe(self, key: int, subscription: Subscription) -> None:
+        subscription = without_rests(subscription, self.name)
         self._check_room(subscription)
         self._hold(key, subscription)
 
@@ -98,6 +100,7 @@ class MatchingTree(OneByOne):
             self._drop(key, self._path(clause))
 
     def change(self, key: int, subscription: Subscription) -> None:
+        subscription = without_rests(subscription, self.name)
         self._check_room(subscription)
         self.unsubscribe(key)
         self._hold(key, subscription)

@@ -56,6 +56,7 @@ from predicast.matching.matcher import Matcher
 from predicast.matching.memory import deep_bytes
 from predicast.matching.poset.sharing import Chain, Gain, Step, chains, exchange, pair
 from predicast.model import Absent, Event, Subscription
+from predicast.model.normal_form import without_rests
 
 # To relink costs about as much as to subscribe; spread over this many operations it costs little.
 OPERATIONS_PER_RELINK: Final = 16
@@ -173,7 +174,8 @@ class Poset(Matcher):
         }
 
     def _gain(self, subscription: Subscription) -> Gain:
-        return Gain(Filter(subscription, self.absent), subscription)
+        clauses = without_rests(subscription, self.name)
+        return Gain(Filter(clauses, self.absent), clauses)
 
     def _changes(self, delta: Delta) -> Iterator[Step]:
         """What changes to another filter than it has."""

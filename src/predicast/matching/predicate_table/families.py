@@ -9,6 +9,7 @@ A clause has at most one predicate in a family:
 - ``between`` is its two bounds.
 - Two different equalities are one whose threshold, ``NO_VALUE``, no value equals. The clause is not
   thrown away: where an absent attribute passes it can still match.
+- Any and all of several constraints are one predicate, of one family whatever the kinds of value.
 - Other constraints of one family (``x != 1 AND x != 2``) are one predicate, tested together.
 
 Thresholds of equalities and bounds are operands, with timestamps in microseconds, so that the
@@ -27,7 +28,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from predicast.model import Clause, Constraint, Kind, Operator
-from predicast.model.operators import ORDER
+from predicast.model.operators import JOINED, ORDER
 from predicast.model.values import microseconds
 
 _TOP_TO_BOTTOM: Final = (
@@ -40,6 +41,7 @@ _TOP_TO_BOTTOM: Final = (
         Operator.CONTAINS,
         Operator.LIKE,
         Operator.MATCHES,
+        Operator.ANY,
     },
     {
         Operator.NE,
@@ -50,6 +52,7 @@ _TOP_TO_BOTTOM: Final = (
         Operator.NOT_CONTAINS,
         Operator.NOT_LIKE,
         Operator.NOT_MATCHES,
+        Operator.ALL,
     },
     {Operator.EXISTS, Operator.ABSENT},
 )
@@ -104,6 +107,8 @@ def _predicates_in(constraint: Constraint) -> Iterator[tuple[Family, Any]]:
         yield Family(attribute, Operator.LE, kind), scalar(high, kind)
     elif operator is Operator.EQ or operator in ORDER:
         yield Family(attribute, operator, kind), scalar(operand, kind)
+    elif operator in JOINED:
+        yield Family(attribute, operator, None), (constraint,)
     else:
         yield Family(attribute, operator, kind), (constraint,)
 

@@ -40,7 +40,7 @@ from predicast.matching.predicate_table.families import NO_VALUE, UPPER_BOUNDS, 
 from predicast.model import Absent, Constraint, Interval, Kind, Operator, Value
 from predicast.model.constraint import trusted_constraint
 from predicast.model.domain import domain_of
-from predicast.model.operators import ORDER, PRESENCE
+from predicast.model.operators import JOINED, ORDER, PRESENCE
 from predicast.model.spans import Span
 from predicast.model.values import from_microseconds, kind_of
 
@@ -79,7 +79,8 @@ class Row(ABC):
         self.family = family
         self.absent: Absent = absent
         bare = trusted_constraint(family.attribute, family.operator, None, family.kind)
-        self.holds_absent = bare.holds_absent(absent)
+        # Of any and all it depends on what they join: no row of theirs asks this.
+        self.holds_absent = family.operator not in JOINED and bare.holds_absent(absent)
         self.work = work
 
     def insert(self, predicate: Predicate, *, is_head: bool) -> None:
@@ -261,6 +262,25 @@ class PresenceRow(ListedRow):
         return self._whole(bucket) if (value is None) == self.holds_absent else ()
 
 
+class JoinedRow(ListedRow):
+    """Any and all: each says for itself what holds of any kind, and of absence."""
+
+    __slots__ = ()
+
+    def holding(
+        self, value: Value | Interval | None, bucket: Sequence[Predicate]
+    ) -> Sequence[Predicate]:
+        self.work.candidates += len(bucket)
+        if value is None:
+            return self._those_that(
+                lambda constraints: all(each.holds_absent(self.absent) for each in constraints),
+                self._whole(bucket),
+            )
+        if isinstance(value, Interval):
+            return self._of_interval(value, bucket)
+        return self._of_value(value, bucket)
+
+
 def row_of(family: Family, absent: Absent, work: Work) -> Row:
     """A new row of the class that the family's operator asks for."""
     if family.operator is Operator.EQ:
@@ -269,6 +289,8 @@ def row_of(family: Family, absent: Absent, work: Work) -> Row:
         return BoundRow(family, absent, work)
     if family.operator in PRESENCE:
         return PresenceRow(family, absent, work)
+    if family.operator in JOINED:
+        return JoinedRow(family, absent, work)
     return ListedRow(family, absent, work)
 
 

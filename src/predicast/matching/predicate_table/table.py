@@ -71,6 +71,7 @@ from predicast.matching.predicate_table.families import Family, predicates_of
 from predicast.matching.predicate_table.rows import Row, Work, row_of
 from predicast.model import Absent, Clause, Event, Interval, Subscription
 from predicast.model.domain import domain_of
+from predicast.model.normal_form import without_rests
 
 
 class PredicateTable(OneByOne):
@@ -91,13 +92,15 @@ class PredicateTable(OneByOne):
         self._events = 0
 
     def subscribe(self, key: int, subscription: Subscription) -> None:
-        self._interface_list[key] = tuple(self._add(key, each) for each in subscription.clauses)
+        clauses = without_rests(subscription, self.name).clauses
+        self._interface_list[key] = tuple(self._add(key, each) for each in clauses)
 
     def unsubscribe(self, key: int) -> None:
         for number in self._interface_list.pop(key):
             self._drop(self._subscription_list.pop(number))
 
     def change(self, key: int, subscription: Subscription) -> None:
+        subscription = without_rests(subscription, self.name)  # or it is refused before all else
         self.unsubscribe(key)
         self.subscribe(key, subscription)
 

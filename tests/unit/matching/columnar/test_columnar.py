@@ -170,6 +170,6 @@ def test_what_changes_without_an_event_in_between_takes_no_more_room() -> None:
         engine.change("moving", parameters={"a": number})
     matcher = engine._store.matcher
     assert isinstance(matcher, Columnar)
-    assert len(matcher._recent.waiting) < 2_000
+    assert len(matcher._recent.stated) < 2_000
     assert engine.match({"x": 4_999.5}) == ["kept", "moving"]
     assert engine.match({"x": 4_999}) == ["kept"]

@@ -10,7 +10,7 @@ from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.kernels import entries
 from predicast.matching.columnar.layout.blocks import Layout
-from predicast.matching.columnar.reserved import LACKING, OTHER, UNREACHABLE, VALUE
+from predicast.matching.columnar.reserved import LANES, UNREACHABLE
 from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.model import Clause, Constraint, Operator, Subscription
 
@@ -58,18 +58,24 @@ def test_coding(seed: int, kind: str, spread: bool) -> None:
 
 @SEEDS
 @pytest.mark.parametrize("absent_passes", [False, True])
-def test_bounds(seed: int, absent_passes: bool) -> None:
+@pytest.mark.parametrize("events", [1, 20, 200])
+def test_bounds(seed: int, absent_passes: bool, events: int) -> None:
     chance = np.random.default_rng(seed)
     ends = np.cumsum(chance.integers(0, 4, 30))
     column = chance.integers(0, 5, ends[-1] + 4).astype(np.int32)  # there is room for more
     lo = chance.integers(0, 10, len(column)).astype(float)
     keys = np.arange(30, dtype=np.int32)
+    row = np.sort(chance.integers(0, 30, 30)).astype(np.int32)
     gone = chance.choice(np.array([3, 4, 5, EVERY]), 30)
-    values = chance.integers(0, 12, (20, 5)).astype(float)
-    states = chance.choice(np.array([LACKING, VALUE, VALUE, OTHER], np.uint8), (20, 5))
-    table = (keys, gone, ends, column, lo, lo + 3, 25)
+    room = -(-events // LANES) * LANES
+    values = chance.integers(0, 12, (5, room)).astype(float)
+    says = chance.choice(["a value", "a value", "nothing", "another kind"], (5, room))
+    values[says != "a value"] = np.nan
+    passing = (says == "nothing") & absent_passes
+    passes = np.packbits(passing, axis=1, bitorder="little").view(np.uint64)
+    table = (keys, gone, row, ends, column, lo, lo + 3, 25)
     plain, compiled = (
-        by_event(*each.match_bounds(*table, values, states, absent_passes, 4)) for each in BOTH
+        by_event(*each.match_bounds(*table, values, passes, events, 4)) for each in BOTH
     )
     assert plain == compiled
     assert plain
@@ -105,14 +111,16 @@ def test_deleting(seed: int) -> None:
         keys, deleted = held.copy(), np.zeros(50, np.int32)
         since, count = np.zeros(50, np.int64), np.zeros(1, np.int64)
         again = np.random.default_rng(seed)
+        lefts: list[int] = []
         for epoch in (3, 4):
             wanted = np.unique(again.integers(0, 45, 12))  # some were deleted before, or are nobody
-            rows = np.column_stack([wanted, np.full(len(wanted), epoch)])
-            each.mark_deleted(keys, by_key, rows, deleted, since, count)
+            epochs = np.arange(len(wanted)) % 2 + epoch
+            left = each.mark_deleted(keys, by_key, wanted, epochs, deleted, since, count)
+            lefts += [*wanted[:left].tolist(), *epochs[:left].tolist()]
         found = keys[chance.permutation(50)[:30]] if each is BOTH[0] else outcomes[0][-1].copy()
         listed = found.copy()
         each.keep_live(listed, deleted, since, 3)
-        outcomes.append((keys, deleted, since, count, listed, found))
+        outcomes.append((keys, deleted, since, count, listed, np.array(lefts), found))
     for one, other in zip(*outcomes, strict=True):
         assert one.tolist() == other.tolist()
     assert outcomes[0][3][0] > 0
@@ -168,13 +176,21 @@ def test_events(seed: int, layout: Layout, counting: bool) -> None:
     fails = chance.random(shape) < 0.05
     low[fails], high[fails], wide[fails] = 0, UNREACHABLE, False
     marked = chance.random((30, len(segment.others))) < 0.3
-    hit_first = np.append(0, np.cumsum(marked.sum(axis=1)))
-    hit = marked.nonzero()[1].astype(np.int32)
-    arguments = (*segment.image, low, high, wide, hit_first, hit, counting, EVERY)
-    (keys, ends), (right_keys, right_ends) = (each.match_events(*arguments) for each in BOTH)
+    # Two columns of words, one for the tests of even numbers and one for the others.
+    of_column = np.arange(len(segment.others)) % 2 == np.array([[0], [1]])
+    words = (marked[None] & of_column[:, None]).reshape(60, -1)
+    word_first = np.append(0, np.cumsum(words.sum(axis=1)))
+    word_test = words.nonzero()[1].astype(np.int32)
+    event_word = np.arange(60, dtype=np.int32).reshape(2, 30).T.copy()
+    event_word[chance.random((30, 2)) < 0.2] = -1
+    hits = (event_word, word_first, word_test)
+    arguments = (*segment.image, low, high, wide, *hits)
+    (keys, ends), (right_keys, right_ends) = (
+        each.match_events(*arguments, unmarked(segment), counting, EVERY) for each in BOTH
+    )
     if not counting:
         assert by_event(keys, ends) == by_event(right_keys, right_ends)
-        assert_the_same_one_by_one(segment, arguments[2:7], by_event(right_keys, right_ends))
+        assert_the_same_one_by_one(segment, arguments[2:], by_event(right_keys, right_ends))
     assert counts(ends) == counts(right_ends)
     assert len(ends)
 
@@ -182,16 +198,20 @@ def test_events(seed: int, layout: Layout, counting: bool) -> None:
 def assert_the_same_one_by_one(
     segment: Segment, arguments: tuple[np.ndarray, ...], right: dict[int, list[int]]
 ) -> None:
-    low, high, wide, hit_first, hit = arguments
+    low, high, wide, event_word, *words = arguments
     nothing = np.zeros(0, np.int32), np.zeros(0, np.int64), 0
+    marks = unmarked(segment)
+    marks[-1] = 2**31 - 5  # after a few events, turns begin again
     for event in range(len(low)):
-        codes = [np.ascontiguousarray(each[event : event + 1]) for each in (low, high, wide)]
-        begin, end = hit_first[event : event + 2]
-        hits = np.array([0, end - begin]), hit[begin:end]
+        one = [each[event : event + 1].copy() for each in (low, high, wide, event_word)]
         for each in BOTH:
             found = np.empty(3_000, np.int32)
-            count = each.match_event(*segment.image, *codes, *hits, *nothing, found)
+            count = each.match_event(*segment.image, *one, *words, marks, *nothing, found)
             assert sorted(found[:count].tolist()) == sorted(right.get(event, []))
+
+
+def unmarked(segment: Segment) -> np.ndarray:
+    return np.zeros(len(segment.others) + 1, np.int32)
 
 
 def counts(ends: np.ndarray) -> dict[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from predicast.arrays import Words
 from predicast.errors import InvalidConstraintError
 from predicast.matching.columnar import loops
 from predicast.matching.columnar.patterns import pattern_index, regex_sets
 from predicast.matching.columnar.patterns.index_arrays import LONGEST
-from predicast.matching.columnar.patterns.pattern_index import PatternIndex
+from predicast.matching.columnar.patterns.pattern_index import EventRoom, PatternIndex
 from predicast.matching.columnar.patterns.required_literals import required_literals
 from predicast.model import Constraint, Kind, LikePattern, Operator
 from predicast.model.constraint import trusted_constraint
 from predicast.testing import strategies as some
 
-LITERAL = [Operator.CONTAINS, Operator.PREFIX, Operator.SUFFIX]
+LITERAL = [Operator.CONTAINS, Operator.PREFIX, Operator.SUFFIX, Operator.EQ]
 # Few letters, so that needles overlap and repeat; of 1 to 4 bytes, with shared first bytes.
 LETTERS = st.sampled_from("aab\0éèà日本\U0001f600\U0001f601%_.\n")
 TEXT = st.text(LETTERS, max_size=12)
@@ -90,15 +92,37 @@ def patterns(draw: st.DrawFn) -> Constraint:
 
 
 def assert_agrees(constraints: Sequence[Constraint], words: Sequence[str]) -> PatternIndex:
-    index = PatternIndex(constraints)
-    first, numbers = index.hits(words)
+    index = PatternIndex([*constraints, OTHER])
+    if not constraints:  # nobody asks for an attribute without any
+        return index
+    first, numbers = index.hits("a", Words.of(words))
     assert first.dtype == np.int64
     assert numbers.dtype == np.int32
     assert len(first) == len(words) + 1
+    room = index.room()
     for place, word in enumerate(words):
         held = [number for number, pattern in enumerate(constraints) if pattern.holds(word)]
-        assert numbers[first[place] : first[place + 1]].tolist() == held, repr(word)
+        assert sorted({*numbers[first[place] : first[place + 1]].tolist()}) == held, repr(word)
+        found = one_by_one(index, word, room)
+        assert sorted({*found}) == held, repr(word)
     return index
+
+
+OTHER = Constraint("b", Operator.CONTAINS, "a")  # which says nothing of the words of "a"
+
+
+def one_by_one(index: PatternIndex, word: str, room: EventRoom) -> list[int]:
+    """What is found in the word of an event that has no other string."""
+    raw = np.frombuffer(b"?" + word.encode(), np.uint8)
+    spots = np.array([1, len(raw), *[-1] * (2 * len(index.attributes) - 2), len(raw)])
+    count = index.of_event(spots, raw, room)
+    assert room.found.tolist() == [0, count]
+    return list(room.tests[:count].tolist())
+
+
+def found(index: PatternIndex, words: Sequence[str]) -> list[set[int]]:
+    first, numbers = index.hits("a", Words.of(words))
+    return [{*numbers[a:b].tolist()} for a, b in pairwise(first)]
 
 
 @settings(max_examples=300, deadline=None)
@@ -136,6 +160,24 @@ def test_no_patterns_and_no_words() -> None:
     assert_agrees([], [])
 
 
+def test_a_test_may_be_met_in_several_ways() -> None:
+    ways = [*contains("ab", "b"), *matches("a+c", "[0-9]$"), *likes("x_z"), *matches("a+c")]
+    other = [*matches("a+c"), *likes("x_z", "q%")]
+    index = PatternIndex([*ways, *other], [7] * len(ways) + [3] * len(other))
+    words = ["ab", "aac", "c5", "xyz", "q", "d", "aacb9"]
+    assert found(index, words) == [{7}, {3, 7}, {7}, {3, 7}, {3}, set(), {3, 7}]
+    room = index.room()
+    for word, right in zip(words, found(index, words), strict=True):
+        assert {*one_by_one(index, word, room)} == right
+
+
+def test_many_regular_expressions_of_one_word_are_tried_together() -> None:
+    regexes = [f"x[0-9]*y{{{n}}}z" for n in range(1, 30)]
+    words = ["x1yyz", "xyyyyz x4yz", "x" * 50 + "yyyz", "z", "xyz" * 3]
+    index = assert_agrees(matches(*regexes), words)
+    assert [made is None for made, _ in index._regexes[0]._sets] == [False]
+
+
 def test_equal_patterns_all_hold() -> None:
     equal = [*contains("ab", "b", "ab"), *likes("%b", "%b"), *matches("b", "b"), *contains("ab")]
     assert_agrees(equal, ["ab", "b", "c", "xaby"])
@@ -162,6 +204,7 @@ def test_long_needles(size: int) -> None:
         *likes(f"%{needle}%", f"{needle}%", f"%{needle}", f"_{needle}%", f"%{needle}%a"),
         Constraint("a", Operator.PREFIX, needle),
         Constraint("a", Operator.SUFFIX, needle),
+        Constraint("a", Operator.EQ, needle),
     ]
     words = [needle, needle[:-1], "x" + needle, needle + "x", needle[1:] + "xa", "é" * size]
     assert_agrees(constraints, [*words, needle + "a", "é" * (size - 1)])
@@ -171,9 +214,8 @@ def test_a_very_long_piece_takes_no_longer_than_the_word() -> None:
     piece = "a" * 300_000
     constraints = [*contains(piece + "b"), Constraint("a", Operator.SUFFIX, piece)]
     like = trusted_constraint("a", Operator.LIKE, LikePattern(f"%{piece}%b%"), Kind.STRING)
-    first, numbers = PatternIndex([*constraints, like]).hits([piece * 3, piece + "b", "a" + piece])
-    assert first.tolist() == [0, 1, 3, 4]
-    assert numbers.tolist() == [1, 0, 2, 1]
+    index = PatternIndex([*constraints, like])
+    assert found(index, [piece * 3, piece + "b", "a" + piece]) == [{1}, {0, 2}, {1}]
 
 
 def test_a_long_word_is_searched_to_its_end() -> None:
@@ -188,9 +230,8 @@ def test_pieces_do_not_overlap() -> None:
     assert_agrees(constraints, ["aba", "abba", "abaa", "aab", "ab", "a", "aa", "aaa", "xabyba", ""])
 
 
-def test_results_beyond_the_room_and_many_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_beyond_the_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pattern_index, "_LEAST_ROOM", 4)
-    monkeypatch.setattr(pattern_index, "_BATCH_CHARACTERS", 50)
     rng = random.Random(3)
     words = ["".join(rng.choices("abc", k=rng.randint(0, 30))) for _ in range(60)]
     needles = ["".join(rng.choices("abc", k=rng.randint(1, 4))) for _ in range(40)]
@@ -289,19 +330,20 @@ def test_generated_regular_expressions(regexes: list[str], words: list[str]) -> 
 class Exhausted:
     """A set of RE2 that is out of memory: it finds nothing, not even the sentinel."""
 
-    def Match(self, text: str) -> None:  # noqa: N802
+    def Match(self, text: bytes) -> None:  # noqa: N802
         return None
 
 
 def test_a_set_that_runs_out_of_memory_loses_nothing() -> None:
     index = PatternIndex([*matches("ab+c", "[0-9]+", "^.{3}$", "(?i)HAY"), *contains("b")])
     words = ["abbc", "needle in hay", "123", ""]
-    expected = [array.tolist() for array in index.hits(words)]
-    sets = index._sets
+    expected = found(index, words)
+    [unindexed] = index._unindexed
+    sets = unindexed.sets
     sets._sets = [(Exhausted(), numbers) for _, numbers in sets._sets]
     assert sets._sets
     for _ in range(2):  # a set that failed is not tried again
-        assert [array.tolist() for array in index.hits(words)] == expected
+        assert found(index, words) == expected
     assert [made for made, _ in sets._sets] == [None]
 
 
@@ -317,7 +359,7 @@ def test_expressions_that_share_much_and_have_many_states() -> None:
 def test_regular_expressions_too_large_for_a_set() -> None:
     regexes = [f"[a-z]{{{n}}}[à-ÿ日-本]{{{n}}}" for n in range(200, 260)]
     index = assert_agrees(matches(*regexes), ["z" * 400, "z" * 230 + "é" * 230])
-    assert [made for made, _ in index._sets._sets] == [None]
+    assert [made for made, _ in index._unindexed[0].sets._sets] == [None]
 
 
 def test_many_needles_and_memory() -> None:

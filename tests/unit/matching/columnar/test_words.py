@@ -1,46 +1,146 @@
-"""Words of a file: the same as a list of strings, whoever asks."""
+"""Words as bytes: the same as a list of strings, whoever asks, and coded as a list is searched."""
 
 from bisect import bisect_right
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from predicast.arrays import Words, windows
+from predicast.matching.columnar import loops
+from predicast.matching.columnar.compile import word_table as tables
+from predicast.matching.columnar.compile.axes import FAILS
 from predicast.matching.columnar.compile.cuts import TextCuts
-from predicast.matching.columnar.compile.words import Words
+from predicast.matching.columnar.kernels import entries
+from predicast.matching.columnar.text_axes import TextAxis, pool_of, turned
 from predicast.testing.strategies import strings
 
-
-def stored(words: list[str]) -> Words:
-    encoded = [word.encode() for word in words]
-    first = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-    return Words(first, np.frombuffer(b"".join(encoded), np.uint8))
-
-
-@given(st.sets(strings()).map(sorted), st.lists(strings()))
-def test_they_are_searched_as_a_list_is(words: list[str], asked: list[str]) -> None:
-    found = stored(words)
-    assert list(found) == [found[place] for place in range(len(words))] == found[:] == words
-    cuts = TextCuts(stored(words))
-    assert [cuts.code(each) for each in asked] == [bisect_right(words, each) for each in asked]
-    united, codes = TextCuts.united([cuts, TextCuts(asked[:1])])
-    assert list(united.words) == sorted({*words, *asked[:1]})
-    assert [united.words[code] for code in codes] == [*words, *asked[:1]]
+# Words that begin alike, are longer than a window, end in NUL, and have characters of 1 to 4 bytes.
+LETTERS = st.sampled_from("ab\0é日\U0001f600")
+TEXTS = strings() | st.builds(
+    lambda text, times, end: text * times + end, st.text(LETTERS), st.integers(0, 5), LETTERS
+)
 
 
-def test_all_are_made_once_enough_have_been_asked_for() -> None:
-    words = stored([f"w{n:03}" for n in range(100)])
-    asked = 0
-    while words.known() is words:
-        asked += 1
-        assert bisect_right(words.known(), f"w{asked % 100:03}") == asked % 100 + 1
-    assert 10 < asked < 30
-    assert words.known() == [f"w{n:03}" for n in range(100)]
+@pytest.fixture(scope="module", params=["compiled", "plain"], autouse=True)
+def loops_in_use(request: pytest.FixtureRequest) -> Iterator[None]:
+    """All of it in both ways."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "plain":
+            patch.setattr(loops, "now", loops.PLAIN)
+        yield
+
+
+def in_the_middle(words: list[str]) -> Words:
+    """The same words with others around them."""
+    return Words.of(["é", *words, "z"]).part(1, len(words) + 1)
+
+
+@given(st.lists(TEXTS), st.data())
+def test_they_are_a_list_of_strings(words: list[str], data: st.DataObject) -> None:
+    for found in (Words.of(words), in_the_middle(words)):
+        assert list(found) == [found[place] for place in range(len(words))] == found[:] == words
+        assert found.encoded() == [word.encode() for word in words]
+        assert found.is_ascii() == "".join(words).isascii()
+        which = data.draw(st.lists(st.integers(0, len(words) - 1))) if words else []
+        assert found.take(np.array(which, np.int64)) == [words[place] for place in which]
+        assert Words.joined([found, found, Words.of([])]) == [*words, *words]
+        distinct, ranks = found.ranked
+        assert distinct == sorted(set(words))
+        assert [distinct[rank] for rank in ranks] == words
 
 
 @pytest.mark.parametrize("place", [3, -4])
 def test_there_is_an_end(place: int) -> None:
-    assert stored(["a", "b", "c"])[-1] == "c"
+    assert Words.of(["a", "b", "c"])[-1] == "c"
     with pytest.raises(IndexError):
-        stored(["a", "b", "c"])[place]
+        Words.of(["a", "b", "c"])[place]
+
+
+@given(st.sets(TEXTS).map(sorted), st.lists(TEXTS))
+@example(["a", "a\0", "a\0\0"], ["a", "a\0", "", "a\0\0\0", "b"])
+@example(["\U0010ffff" * 3], ["\U0010ffff" * 2, "\U0010ffff" * 3, "\U0010ffff" * 4])
+def test_they_are_searched_as_a_list_is(words: list[str], asked: list[str]) -> None:
+    cuts = TextCuts(in_the_middle(words))
+    every = [*asked, *words]
+    assert cuts.code_all(in_the_middle(every)).tolist() == [
+        bisect_right(words, each) for each in every
+    ]
+    united, codes = TextCuts.united([cuts, TextCuts(Words.of(asked[:1]))])
+    assert united.words == sorted({*words, *asked[:1]})
+    assert [united.words[code] for code in codes] == [*words, *asked[:1]]
+    assert cuts.take(np.arange(0, len(words), 2)).words == words[::2]
+
+
+@given(st.lists(TEXTS))
+def test_characters_are_turned_and_not_their_bytes(words: list[str]) -> None:
+    assert turned(in_the_middle(words)) == [word[::-1] for word in words]
+
+
+def right_codes(cuts: list[str], word: str, *, whole: bool) -> tuple[int, int]:
+    if whole and word not in cuts:
+        return FAILS
+    ends = [cut + "\0" for cut in cuts]
+    return bisect_right(cuts, word), bisect_right(ends, word)
+
+
+@given(st.sets(TEXTS).map(sorted), st.lists(TEXTS), st.booleans(), st.booleans())
+def test_axes_code_batches_and_single_strings_alike(
+    cuts: list[str], asked: list[str], whole: bool, backwards: bool
+) -> None:
+    axis = TextAxis(
+        TextCuts(Words.of(cuts)),
+        TextCuts(Words.of([cut + "\0" for cut in cuts])),
+        turned=backwards,
+        whole=whole,
+    )
+    asked = [*asked, *(cut[::-1] if backwards else cut for cut in cuts)]
+    read = [word[::-1] for word in asked] if backwards else asked
+    right = [right_codes(cuts, word, whole=whole) for word in read]
+    low, high = axis.code_all(Words.of(asked))
+    assert list(zip(low.tolist(), high.tolist(), strict=True)) == right
+    pool = pool_of([(2, 1, axis), (0, 0, axis)])
+    for word, codes in zip(asked, right, strict=True):
+        encoded = word.encode()
+        raw = np.zeros(2 * len(encoded) + 9, np.uint8)
+        raw[2 : 2 + len(encoded)] = np.frombuffer(encoded, np.uint8)
+        spots = np.array([-1, -1, 2, 2 + len(encoded), 2 + len(encoded)])
+        found = np.full((2, 1, 3), 7, np.int32)
+        loops.now.code_event_words(*pool, spots, raw, *found)
+        assert found[:, 0, 2].tolist() == list(codes)
+        assert (found[:, 0, :2] == 7).all()  # that attribute has no string, that axis is of no text
+
+
+def test_words_that_collide_have_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = Words.of([f"w{n}" for n in range(100)])
+    assert tables.word_table(words) is not None
+    monkeypatch.setattr(tables, "hashes", lambda words: np.zeros(len(words), np.uint64))
+    assert tables.word_table(words) is None
+    axis = TextAxis(TextCuts(words), TextCuts(words), turned=False, whole=True)
+    assert axis.code("w0") == (1, 1)
+
+
+@given(st.lists(TEXTS))
+def test_a_table_has_every_word_near_its_slot(words: list[str]) -> None:
+    distinct = Words.of(sorted(set(words)))
+    table = tables.word_table(distinct)
+    assert table is not None
+    hashed = tables.hashes(distinct)
+    for number, each in enumerate(hashed.tolist()):
+        slots = [(each + step) % len(table.slots) for step in range(table.farthest + 1)]
+        assert number in [int(table.slots[slot] & tables.NUMBER) for slot in slots]
+
+
+def test_windows_are_in_the_order_of_bytes() -> None:
+    words = Words.of(["", "\0", "a", "ab", "abcdefgh", "abcdefghi", "b", "é"])
+    keys = windows(words.raw, words.first[:-1], words.first[1:]).tolist()
+    assert keys == sorted(keys)
+    assert keys[2] == int.from_bytes(b"a" + bytes(7), "big")
+    assert keys[4] == keys[5] == int.from_bytes(b"abcdefgh", "big")
+    assert windows(np.zeros(0, np.uint8), np.zeros(1, int), np.zeros(1, int)).tolist() == [0]
+
+
+def test_both_ways_are_in_use() -> None:
+    assert loops.now in (loops.PLAIN, entries.COMPILED)

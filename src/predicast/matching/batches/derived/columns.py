@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from predicast.arrays import Words, offsets
 from predicast.matching.batches.typed_values import (
     Booleans,
     Decimals,
@@ -51,7 +52,7 @@ def constant(value: Value, length: int) -> TypedValues:
     """The same value in every row."""
     cls = TYPES[type(value)]
     if isinstance(value, str):
-        return Strings(np.zeros(length, np.int32), None, [value])
+        return Strings(np.zeros(length, np.int32), None, Words.of([value]))
     number = microseconds(value) if isinstance(value, datetime) else value
     return made(cls, np.full(length, number, _DTYPES[cls]), None)
 
@@ -127,17 +128,20 @@ def _joined(group: list[TypedValues]) -> TypedValues:
     order = np.argsort(rows, kind="stable")
     if isinstance(group[0], Strings):
         texts = [part for part in group if isinstance(part, Strings)]
-        words = sorted({word for part in texts for word in part.words})
-        values = np.concatenate([ranks_among(part, words) for part in texts])
-        return Strings(values[order], rows[order], words)
+        starts = offsets([len(part.words) for part in texts]).astype(np.int32)
+        numbers = [part.values + start for part, start in zip(texts, starts, strict=False)]
+        words = Words.joined([part.words for part in texts])
+        return Strings(np.concatenate(numbers)[order], rows[order], words)
     values = np.concatenate([part.values for part in group])
     return made(type(group[0]), values[order], rows[order])
 
 
-def ranks_among(part: Strings, words: list[str]) -> npt.NDArray[np.int32]:
-    """The strings by their ranks among others, of which they are."""
-    place = {word: rank for rank, word in enumerate(words)}
-    return np.array([place[word] for word in part.words], np.int32)[part.values]
+def ranked_together(
+    left: Strings, right: Strings
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The strings of both by their ranks among all of them."""
+    ranks = Words.joined([left.words, right.words]).ranked[1]
+    return ranks[left.values], ranks[len(left.words) :][right.values]
 
 
 def from_values(values: Sequence[Any], inverse: npt.NDArray[Any], rows: Rows | None) -> Column:
@@ -175,7 +179,4 @@ def _of_type(
 
 
 def _of_texts(texts: Sequence[str], inverse: npt.NDArray[Any], rows: Rows | None) -> Strings:
-    words = sorted(set(texts))
-    rank = dict(zip(words, range(len(words)), strict=True))
-    ranks = np.fromiter(map(rank.__getitem__, texts), np.int32, len(texts))
-    return Strings(ranks[inverse], rows, words)
+    return Strings(inverse.astype(np.int32), rows, Words.of(texts))

@@ -1,9 +1,8 @@
 """Expressions over the columns of a batch: what ``predicast.derived.rows`` gives row by row.
 
-Numbers and times are computed as whole arrays. Strings are ranks among the batch's distinct
-strings, so that a function of a string runs once per distinct one; and whatever has no function
-of arrays, such as a cast of numbers to text, runs once per distinct combination of its arguments,
-as the very function that single events use.
+Numbers and times are computed as whole arrays, and so are the cases and lengths of strings. What
+has no function of arrays, such as a cast of numbers to text, runs once per combination of its
+arguments (of strings, once per word), as the very function that single events use.
 
 An expression over an attribute that is an interval in some row has no value there.
 """
@@ -22,7 +21,7 @@ from predicast.derived import NOW, Call, Case, Constant, Input, Span, Test, Tree
 from predicast.derived.functions import COMPARISONS, FUNCTIONS
 from predicast.derived.times import FIELDS
 from predicast.derived.tree import Condition
-from predicast.matching.batches.derived import numbers, times
+from predicast.matching.batches.derived import numbers, texts, times
 from predicast.matching.batches.derived.casting import cast
 from predicast.matching.batches.derived.columns import (
     Column,
@@ -33,7 +32,7 @@ from predicast.matching.batches.derived.columns import (
     kept_rows,
     made,
     merged,
-    ranks_among,
+    ranked_together,
     rows_of,
     with_values,
 )
@@ -88,6 +87,8 @@ def _root(batch: EventBatch, tree: Tree) -> Sequence[TypedValues]:
 
 def _frozen(part: TypedValues) -> TypedValues:
     """Read-only, as what comes from Arrow is: kernels are compiled for either apart."""
+    if isinstance(part, Strings):
+        return part
     values = part.values.view()
     values.flags.writeable = False
     return with_values(part, values, part.rows)
@@ -138,6 +139,11 @@ def _applied(function: str, parts: list[TypedValues]) -> Column:
         return _rounded(parts)
     if function in FIELDS or function == "date_trunc":
         return _of_time(function, parts)
+    if function in texts.CASES and isinstance(parts[0], Strings):
+        return [parts[0].with_words(texts.CASES[function](parts[0].words))]
+    if function == "length" and isinstance(parts[0], Strings):
+        lengths = texts.lengths(parts[0].words)[parts[0].values]
+        return [made(Integers, lengths, parts[0].rows)]
     if function.startswith("cast "):
         found = cast(function.split()[1], parts[0])
         if found is not None:
@@ -192,8 +198,7 @@ def _compared(function: str, left: TypedValues, right: TypedValues) -> Column:
 
 def _comparison(function: str, left: TypedValues, right: TypedValues) -> Mask | None:
     if isinstance(left, Strings) and isinstance(right, Strings):
-        words = sorted({*left.words, *right.words})
-        return numbers.DIRECT[function](ranks_among(left, words), ranks_among(right, words))
+        return numbers.DIRECT[function](*ranked_together(left, right))
     if type(left) is type(right) and not (isinstance(left, Booleans) and function != "="):
         return numbers.DIRECT[function](left.values, right.values)
     return numbers.compared(function, left, right)
@@ -279,7 +284,7 @@ def _by_distinct(function: str, parts: list[TypedValues]) -> Column:
 def _coded(part: TypedValues) -> tuple[npt.NDArray[Any], list[Any]]:
     """A number for each value, and the values by number."""
     if isinstance(part, Strings):
-        return part.values, part.words
+        return part.values, list(part.words)
     if (part.values == part.values[0]).all():
         return np.zeros(len(part), np.int64), [part.value(0)]
     distinct, codes = np.unique(part.values, return_inverse=True)

@@ -9,24 +9,35 @@
               lo, hi   [ ..   ..| ..   ..  .. .. .. | .. ]
 
 A test of one span is a comparison, an equality or a between; one of several spans is an IN or a
-<>. What codes cannot express stands apart, as *others*.
+<>. What codes cannot express stands apart, as *others*. All of these must hold. What else a clause
+may say, OR across attributes above all, is its *program* (``programs.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from predicast.arrays import Array, expand, offsets, offsets_of
 from predicast.matching.columnar.compile.axes import Axis
-from predicast.model import Constraint
+from predicast.matching.columnar.compile.programs import NO_PROGRAMS, Programs, joined_programs
+from predicast.model import Constraint, Expression, Kind, Operator
+from predicast.model.constraint import trusted_constraint
 
 # How many clauses take as long to merge as one of these does.
 _AXIS: Final = 8
 _OTHER: Final = 16
+
+# What words alone decide, and an index finds for all of them at once.
+WORD_TESTS: Final = frozenset(
+    {
+        *(Operator.EQ, Operator.PREFIX, Operator.SUFFIX),
+        *(Operator.CONTAINS, Operator.LIKE, Operator.MATCHES),
+    }
+)
 
 
 class Other(NamedTuple):
@@ -35,6 +46,32 @@ class Other(NamedTuple):
     attribute: str
     constraints: tuple[Constraint, ...]
     inverted: bool
+    # Of a clause with a rest, all of which is asked about regions only: inverted, it holds for
+    # whatever else. The constraints are then all of the clause's, on several attributes.
+    rest: Expression | None = None
+
+    def patterns(self) -> tuple[Constraint, ...]:
+        """The patterns on strings of which one must hold; none if it says anything else."""
+        if len(self.constraints) != 1 or self.rest is not None:
+            return ()
+        (only,) = self.constraints
+        parts = only.parts if only.operator is Operator.ANY else (only,)
+        members = tuple(each for part in parts for each in _members(part))
+        are_words = all(
+            each.kind is Kind.STRING and each.operator in WORD_TESTS for each in members
+        )
+        return members if are_words else ()
+
+
+def _members(constraint: Constraint) -> Iterable[Constraint]:
+    """A set of strings as equalities; anything else as it is."""
+    if constraint.operator is not Operator.IN or constraint.kind is not Kind.STRING:
+        return (constraint,)
+    members: Any = constraint.operand
+    return (
+        trusted_constraint(constraint.attribute, Operator.EQ, member, Kind.STRING)
+        for member in members
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -52,15 +89,17 @@ class CodedTests:
     others: list[Other]
     other_clause: Array  # ascending
     other: Array
+    programs: Programs = NO_PROGRAMS
 
     def __len__(self) -> int:
         return len(self.keys)
 
     def is_plain(self) -> Array:
-        """Which clauses consist of tests of one span only."""
+        """Which clauses consist of tests of one span only, all of which must hold."""
         plain = np.ones(len(self.keys), bool)
         plain[self.clause[np.diff(self.span_first) != 1]] = False
         plain[self.other_clause] = False
+        plain[self.programs.clause] = False
         return plain
 
     def live(self) -> CodedTests:
@@ -85,6 +124,7 @@ class CodedTests:
             others=self.others,
             other_clause=number[self.other_clause[others]],
             other=self.other[others],
+            programs=self.programs.taken(clauses, tests, len(self), len(self.axis)),
         )
 
 
@@ -117,4 +157,12 @@ def stacked(tables: Sequence[CodedTests]) -> CodedTests:
         others=tables[0].others,
         other_clause=joined("other_clause", clauses).astype(np.int32),
         other=joined("other"),
+        programs=joined_programs(
+            [
+                table.programs.moved(*before)
+                for table, *before in zip(
+                    tables, offsets([len(table.axis) for table in tables]), clauses, strict=False
+                )
+            ]
+        ),
     )

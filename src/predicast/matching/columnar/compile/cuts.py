@@ -19,7 +19,6 @@ least int64 and the least float64 behind it.
 from __future__ import annotations
 
 import math
-import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,10 +28,12 @@ from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from predicast.arrays import offsets
+from predicast.arrays import Words, offsets, windows
+from predicast.arrow import text_bytes
 from predicast.matching.columnar import loops
-from predicast.matching.columnar.compile.words import Words
 from predicast.model.decimals import ExactDecimal
 from predicast.model.values import INT_MAX, INT_MIN
 
@@ -282,11 +283,11 @@ def _least_float(whole: int, rest: float, side: int) -> float:
     return nearest if behind else math.nextafter(nearest, math.inf)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextCuts:
     """Sorted distinct strings, each a cut just before itself."""
 
-    words: Sequence[str]
+    words: Words
 
     def __len__(self) -> int:
         return len(self.words)
@@ -297,26 +298,37 @@ class TextCuts:
         distinct = sorted({word for word in words if word is not None})
         position: dict[str | None, int] = {word: rank for rank, word in enumerate(distinct)}
         position[None] = -1
-        return cls(distinct), np.array([position[word] for word in words], np.int32)
+        return cls(Words.of(distinct)), np.array([position[word] for word in words], np.int32)
 
     @classmethod
     def united(cls, cuts: Sequence[TextCuts]) -> tuple[TextCuts, Codes]:
         """The distinct ones among several, and the position of each given one among them."""
-        return cls.rank([word for each in cuts for word in each.words])
+        # By Arrow, beside which other threads run: this is done while others match.
+        words = Words.joined([each.words for each in cuts])
+        buffers = [pa.py_buffer(np.ascontiguousarray(each)) for each in (words.first, words.raw)]
+        encoded = pa.LargeStringArray.from_buffers(len(words), *buffers).dictionary_encode()
+        order = pc.sort_indices(encoded.dictionary)  # UTF-8 sorts by code point
+        rank = np.empty(len(order), np.int32)
+        rank[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
+        united = Words(*text_bytes(encoded.dictionary.take(order)))
+        return cls(united), rank[encoded.indices.to_numpy()]
 
     def take(self, which: npt.NDArray[np.int64]) -> TextCuts:
         """Some of the cuts."""
-        return TextCuts([self.words[position] for position in which.tolist()])
+        return TextCuts(self.words.take(which))
 
     def nbytes(self) -> int:
-        """The memory of the strings, a Python object each unless they lie in a file."""
-        if isinstance(self.words, Words):
-            return self.words.nbytes()
-        return sum(map(sys.getsizeof, self.words)) + 8 * len(self.words)
+        """The memory of the strings and of their keys."""
+        return self.words.nbytes() + 8 * len(self.words)
 
-    def code(self, value: str) -> int:
-        """How many cuts lie before a string (or at it)."""
-        words = self.words
-        if type(words) is Words:  # asking an abstract class for its instances takes far longer
-            words = words.known()
-        return bisect_right(words, value)
+    @cached_property
+    def keys(self) -> npt.NDArray[np.uint64]:
+        """The first bytes of each, by which they are searched."""
+        return windows(self.words.raw, self.words.first[:-1], self.words.first[1:])
+
+    def code_all(self, words: Words) -> Codes:
+        """How many cuts lie before each word (or at it)."""
+        codes = np.empty(len(words), np.int32)
+        own = self.words
+        loops.now.code_words(own.first, own.raw, self.keys, words.first, words.raw, codes)
+        return codes

@@ -91,7 +91,10 @@ def _coded_clause(
     absent: Absent,
 ) -> Iterator[CodedTests]:
     is_odd = np.zeros(len(alike), bool)
+    rests = alike.outline.rests
     try:
+        if rests and rests[number] is not None:
+            raise _OddError
         groups = list(_groups(slots, columns, absent, is_odd))
     except _OddError:
         is_odd[:] = True

@@ -129,7 +129,7 @@ class _Gathered:
 
     def add(self, key: int, clause: Clause) -> bool:
         """Take a clause, if it is of the plain kind."""
-        if not _is_plain(clause.constraints):
+        if clause.rest is not None or not _is_plain(clause.constraints):
             return False
         number = len(self._keys)
         self._keys.append(key)

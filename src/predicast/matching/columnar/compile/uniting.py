@@ -52,6 +52,7 @@ def merged(tables: Sequence[CodedTests]) -> CodedTests:
                 hi=np.where(each.is_flag, table.hi, np.where(upper < 0, unbounded, upper)),
                 others=others,
                 other=other[table.other],
+                programs=table.programs.renumbered(other),
             )
         )
     return stacked(recoded)
@@ -90,7 +91,8 @@ class _Taken:
         self.lower = _Ends([axis.lower for axis in table.axes], self.span_axis, lower)
         self.upper = _Ends([axis.upper for axis in table.axes], self.span_axis, upper)
         self.axes = np.bincount(table.axis, minlength=len(table.axes)) > 0
-        self.others = np.bincount(table.other, minlength=len(table.others)) > 0
+        used = np.concatenate([table.other, table.programs.others()])
+        self.others = np.bincount(used, minlength=len(table.others)) > 0
 
     def is_all_used(self) -> bool:
         """Whether there is nothing to leave behind."""

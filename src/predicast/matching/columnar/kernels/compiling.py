@@ -26,7 +26,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 _config: Any = numba.core.config
 _COLUMNAR: Final = Path(__file__).parent.parent
 # Whatever a kernel is made of; numba itself notices a change of the entry's own file only.
-_SOURCES: Final = ("kernels/*.py", "layout/image.py", "patterns/index_arrays.py", "reserved.py")
+_SOURCES: Final = (
+    *("kernels/*.py", "layout/image.py", "patterns/index_arrays.py", "compile/word_table.py"),
+    "reserved.py",
+)
 
 
 def _digest() -> str:
@@ -68,6 +71,9 @@ _DIGEST: Final = _digest()
 
 # Called by other kernels only: what calling them from Python takes need not be compiled, nor kept.
 kernel: Callable[[F], F] = _njit(nogil=True, no_cpython_wrapper=True, **_OPTIONS)
+# The same, written out wherever it is called: for the innermost loops, where handing over some
+# arrays would take longer than what is done with them.
+inlined: Callable[[F], F] = _njit(nogil=True, inline="always", **_OPTIONS)
 
 
 class Entry(NamedTuple):

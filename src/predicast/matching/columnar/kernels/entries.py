@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from numba.core import event
 
-from predicast.matching.columnar.kernels import coding, matching, patterns, recent
+from predicast.matching.columnar.kernels import coding, matching, patterns, recent, words
 from predicast.matching.columnar.kernels.compiling import ENTRIES
 from predicast.matching.columnar.loops import Loops
 
@@ -26,7 +26,12 @@ COMPILED: Final = Loops(
     coding.code_by_search,
     coding.code_by_table,
     coding.code_event,
+    words.code_words,
+    words.code_whole_words,
+    words.turn_words,
+    words.code_event_words,
     patterns.find_tests,
+    patterns.find_event_tests,
     most_events=_EVERY,
 )
 

@@ -23,7 +23,9 @@ _EVERY: Final = np.iinfo(np.int64).max
 
 
 @kernel
-def _matched(image: Any, codes: Any, hits: Any, room: Any, counting: bool, enough: int) -> Any:
+def _matched(
+    image: Any, codes: Any, hits: Any, marks: Any, room: Any, counting: bool, enough: int
+) -> Any:
     """Ask all families and all rows: keys, runs, and how many there are of each."""
     out = (room, np.empty((16, 2), np.int64), np.int64(0), np.int64(0))
     for family in range(len(bytes_of(image, AT.width))):
@@ -31,7 +33,7 @@ def _matched(image: Any, codes: Any, hits: Any, room: Any, counting: bool, enoug
         if len(visits):
             out = scan_family(image, family, codes, visits, out, counting, enough)
     if len(longs_of(image, AT.row_test_first)) > 1:
-        out = find_rows(image, codes, hits[0], hits[1], out, counting, enough)
+        out = find_rows(image, codes, hits, marks, out, counting, enough)
     return out
 
 
@@ -42,30 +44,35 @@ def _matched(image: Any, codes: Any, hits: Any, room: Any, counting: bool, enoug
         array(types.int32, 2),
         array(types.int32, 2),
         array(types.boolean, 2),
+        array(types.int32, 2),
         array(types.int64),
         array(types.int32),
+        array(types.int32, written=True),
         types.boolean,
         types.int64,
     )
 )
-def match_events(
+def match_events(  # noqa: PLR0913, PLR0917  # as below
     data: Any,
     directory: Any,
     low: Any,
     high: Any,
     wide: Any,
-    hit_first: Any,
-    hit: Any,
+    event_word: Any,
+    word_first: Any,
+    word_test: Any,
+    marks: Any,
     counting: bool,
     enough: int,
 ) -> Any:
     """The matches of events: keys, and runs of (event, where its keys end).
 
     ``counting`` leaves the keys out; ``enough`` ends an event's run when it has that many.
+    ``marks`` has a place for each other test, and one more.
     """
-    image, codes, hits = (data, directory), (low, high, wide), (hit_first, hit)
+    image, codes, hits = (data, directory), (low, high, wide), (event_word, word_first, word_test)
     room = np.empty(_ROOM, np.int32)
-    keys, runs, count, number = _matched(image, codes, hits, room, counting, enough)
+    keys, runs, count, number = _matched(image, codes, hits, marks, room, counting, enough)
     return keys[: 0 if counting else count], runs[:number]
 
 
@@ -76,8 +83,10 @@ def match_events(
         array(types.int32, 2),
         array(types.int32, 2),
         array(types.boolean, 2),
+        array(types.int32, 2),
         array(types.int64),
         array(types.int32),
+        array(types.int32, written=True),
         array(types.int32),
         array(types.int64),
         types.int64,
@@ -91,8 +100,10 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
     low: Any,
     high: Any,
     wide: Any,
-    hit_first: Any,
-    hit: Any,
+    event_word: Any,
+    word_first: Any,
+    word_test: Any,
+    marks: Any,
     deleted: Any,
     since: Any,
     epoch: int,
@@ -102,8 +113,8 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
 
     If there is no room for them, nothing is written: the answer is the room it takes, below 0.
     """
-    image, codes, hits = (data, directory), (low, high, wide), (hit_first, hit)
-    keys, _, count, _ = _matched(image, codes, hits, found, False, _EVERY)
+    image, codes, hits = (data, directory), (low, high, wide), (event_word, word_first, word_test)
+    keys, _, count, _ = _matched(image, codes, hits, marks, found, False, _EVERY)
     if len(keys) > len(found):
         return -len(keys)
     kept = 0
@@ -186,17 +197,24 @@ def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, larges
     (
         array(types.int32, written=True),
         array(types.int32),
-        array(types.int64, 2),
+        array(types.int64, written=True),
+        array(types.int64, written=True),
         array(types.int32, written=True),
         array(types.int64, written=True),
         array(types.int64, written=True),
     ),
     nogil=False,
 )
-def mark_deleted(keys: Any, by_key: Any, wanted: Any, deleted: Any, since: Any, count: Any) -> None:
-    """Delete all clauses of some keys, each from an epoch on; ``count`` is how many are listed."""
+def mark_deleted(
+    keys: Any, by_key: Any, wanted: Any, epochs: Any, deleted: Any, since: Any, count: Any
+) -> int:
+    """Delete all clauses of some keys, each from an epoch on; ``count`` is how many are listed.
+
+    Keys that have none are moved to the front with their epochs: so many are left.
+    """
+    left = 0
     for row in range(len(wanted)):
-        key = wanted[row, 0]
+        key, before = wanted[row], count[0]
         low, high = 0, len(by_key)
         while low < high:
             middle = (low + high) // 2
@@ -212,10 +230,14 @@ def mark_deleted(keys: Any, by_key: Any, wanted: Any, deleted: Any, since: Any, 
             if held >= 0:
                 number = count[0]
                 deleted[number] = key
-                since[number] = wanted[row, 1]
+                since[number] = epochs[row]
                 count[0] = number + 1
                 keys[by_key[low]] = ~number
             low += 1
+        if count[0] == before:
+            wanted[left], epochs[left] = key, epochs[row]
+            left += 1
+    return left
 
 
 @entry((array(types.int32, written=True), array(types.int32), array(types.int64), types.int64))

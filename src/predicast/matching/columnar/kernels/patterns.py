@@ -1,6 +1,8 @@
 """The inner loops of ``pattern_index.py``, compiled by numba: free functions over arrays.
 
-The arrays are those of ``index_arrays.py``.
+The arrays are those of ``index_arrays.py``, in one image. What is done at each place of a word is
+written out in one loop, however long that makes it: to call a function with a few arrays takes as
+long as looking at ten places.
 """
 
 from __future__ import annotations
@@ -10,21 +12,37 @@ from typing import Any, Final
 import numpy as np
 from numba import types
 
-from predicast.matching.columnar.kernels.compiling import array, entry, kernel
+from predicast.matching.columnar.kernels.compiling import array, entry, inlined, kernel
+from predicast.matching.columnar.kernels.images import bytes_of, longs_of
+from predicast.matching.columnar.kernels.words import window
 from predicast.matching.columnar.patterns.index_arrays import (
+    AT_END,
+    AT_START,
+    EACH,
+    EVERY_CLASS,
+    FIELD,
     FOLD,
     HALF,
     HIGH_FACTOR,
+    LONGEST,
     LOW_FACTOR,
     LOW_HALF,
-    Found,
-    Literals,
-    Plans,
-    Texts,
+    NARROW,
+    NO_BUCKET,
+    PARENT,
+    PLACES,
+    USES,
+    WIDE,
+    WIDTHS,
 )
-from predicast.matching.columnar.reserved import ASK, FREE
+from predicast.matching.columnar.reserved import ASK, SURE, WHOLE
 
 _BYTE: Final = np.uint64(8)
+_WIDTH: Final = 8  # bytes of a window
+_CLASSES: Final = len(WIDTHS)
+_TEST: Final = (1 << 32) - 1  # the part of a use that is the test
+_OFTEN: Final = 1 << 30  # times that what was seen is told apart
+_ROOM: Final = 1 << 8  # for tests, at first
 
 
 @kernel
@@ -36,7 +54,7 @@ def _slot(key: Any, mask: Any) -> Any:
     return np.int64((mixed >> FOLD) & np.uint64(mask))
 
 
-@kernel
+@inlined
 def _common(left: Any, at: int, right: Any, place: int, most: int) -> int:
     """How many bytes, at most ``most``, left[at:] and right[place:] begin with in common."""
     length = 0
@@ -45,32 +63,63 @@ def _common(left: Any, at: int, right: Any, place: int, most: int) -> int:
     return length
 
 
-@kernel
-def _bucket(slot_keys: Any, slot_buckets: Any, first: int, end: int, key: Any) -> Any:
-    """The bucket of the literals that begin with the key, or -1, from slots first to end."""
-    mask = end - first - 1
-    slot = _slot(key, mask)
-    while slot_buckets[first + slot] != FREE and slot_keys[first + slot] != key:
-        slot = (slot + 1) & mask
-    return slot_buckets[first + slot]
-
-
-@kernel
+@inlined
 def _last_not_after(
-    literals: Any, first: Any, low: int, high: int, text: Any, place: int, end: int
+    literals: Any, pool: Any, low: int, high: int, text: Any, place: int, end: int
 ) -> int:
     """The last of the sorted literals low to high that is not after text[place:end], or low."""
     while high - low > 1:
         middle = (low + high) // 2
-        at = first[middle]
-        size = first[middle + 1] - at
+        at = literals[EACH * middle]
+        size = literals[EACH * (middle + 1)] - at
         most = min(size, end - place)
-        same = _common(literals, at, text, place, most)
-        if same == size or (same < most and literals[at + same] < text[place + same]):
+        same = _common(pool, at, text, place, most)
+        if same == size or (same < most and pool[at + same] < text[place + same]):
             low = middle
         else:
             high = middle
     return low
+
+
+@kernel
+def _longest_at(
+    tables: Any,
+    slots: Any,
+    literals: Any,
+    pool: Any,
+    section: int,
+    classes: int,
+    key: Any,
+    text: Any,
+    place: int,
+    end: int,
+) -> int:
+    """The longest literal of a section, of some classes, that text[place:end] begins with, or -1.
+
+    ``key`` is the window there. What the widest class finds has the others' literals on its path.
+    """
+    bucket = NO_BUCKET
+    for number in range(_CLASSES):
+        width = WIDTHS[number]
+        table = 2 * (_CLASSES * section + number)
+        first, mask = tables[table], tables[table + 1]
+        if (classes >> number) & 1 and width <= end - place and mask >= 0 and bucket == NO_BUCKET:
+            short = key >> np.uint64(64 - 8 * width)
+            slot = _slot(short, mask)
+            bucket = slots[2 * (first + slot) + 1]
+            while bucket != NO_BUCKET and slots[2 * (first + slot)] != short:
+                slot = (slot + 1) & mask
+                bucket = slots[2 * (first + slot) + 1]
+    if bucket == NO_BUCKET:
+        return -1
+    low: Any = np.int64(bucket >> HALF)
+    high: Any = np.int64(bucket & LOW_HALF)
+    literal = _last_not_after(literals, pool, low, high, text, place, end)
+    size = literals[EACH * (literal + 1)] - literals[EACH * literal]
+    same = _common(pool, literals[EACH * literal], text, place, min(size, end - place))
+    while literal >= 0 and literals[EACH * (literal + 1)] - literals[EACH * literal] > same:
+        literal = literals[EACH * literal + PARENT]
+    return literal
 
 
 @kernel
@@ -118,99 +167,189 @@ def _in_order(
 
 
 @kernel
-def _plan_holds(plans: Any, plan: int, text: Any, place: int, end: int) -> bool:
-    pieces = plans.piece_first[plans.first[plan] : plans.first[plan + 1] + 1]
-    at_start, at_end = plans.at_start[plan], plans.at_end[plan]
-    return bool(_in_order(plans.text, pieces, at_start, at_end, text, place, end))
+def _in_plan(image: Any, plan: int, text: Any, begin: int, end: int) -> bool:
+    """Whether the pieces of a plan occur in order in text[begin:end]."""
+    plan_first = longs_of(image, FIELD.plan_first)
+    piece_first = longs_of(image, FIELD.piece_first)
+    pieces = piece_first[plan_first[plan] : plan_first[plan + 1] + 1]
+    at_start = bytes_of(image, FIELD.at_start)[plan] != 0
+    at_end = bytes_of(image, FIELD.at_end)[plan] != 0
+    pool = bytes_of(image, FIELD.plan_text)
+    return bool(_in_order(pool, pieces, at_start, at_end, text, begin, end))
 
 
 @kernel
-def _longest(first: Any, parent: Any, literal: int, same: int) -> int:
-    """The longest on the path of parents that has at most ``same`` bytes, or -1."""
-    while literal >= 0 and first[literal + 1] - first[literal] > same:
-        literal = parent[literal]
-    return literal
+def _larger(values: Any) -> Any:
+    """The same values, with room for as many more."""
+    larger = np.empty(2 * len(values), values.dtype)
+    for place in range(len(values)):
+        larger[place] = values[place]
+    return larger
 
 
-# Tuples are taken as they are: of arrays that may be written to, but for texts.
+@kernel
+def _shift(table: Any) -> Any:
+    """By how much a hash of 32 bits is shifted to be a place in a table of 2**n."""
+    shift, size = np.uint64(32), len(table)
+    while size > 1:
+        shift -= np.uint64(1)
+        size //= 2
+    return shift
+
+
+@kernel
+def _has_literals(tables: Any, section: int) -> bool:
+    found = False
+    for number in range(_CLASSES):
+        found |= tables[2 * (_CLASSES * section + number) + 1] >= 0
+    return found
+
+
+@kernel
+def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they do
+    image: Any, attribute: int, words: Any, text: Any, seen: Any, stamp: int, ends: Any, out: Any
+) -> Any:
+    """Report what is found in each word, and how many tests there are at the end of each."""
+    pool, literals = bytes_of(image, FIELD.text), longs_of(image, FIELD.literals)
+    tables, uses = longs_of(image, FIELD.tables), longs_of(image, FIELD.uses)
+    slots = bytes_of(image, FIELD.slots).view(np.uint64)
+    filters, filter_first = bytes_of(image, FIELD.filters), longs_of(image, FIELD.filter_first)
+    wide = filters[filter_first[2 * attribute] : filter_first[2 * attribute + 1]]
+    narrow = filters[filter_first[2 * attribute + 1] : filter_first[2 * attribute + 2]]
+    wide_shift, narrow_shift, has_narrow = _shift(wide), _shift(narrow), len(narrow) > 0
+    section = PLACES * attribute
+    at_start, at_end = section + AT_START, section + AT_END
+    has_start, has_end = _has_literals(tables, at_start), _has_literals(tables, at_end)
+    backwards = np.empty(LONGEST, np.uint8)
+    tests, count, asked, number = out
+    for word in range(len(words) - 1):
+        begin, end = words[word], words[word + 1]
+        stamp += 1
+        key = window(text, begin, end)
+        # Two places before the word stand for its start and its end.
+        for place in range(begin - 2, end if len(wide) else begin):
+            if place >= begin:
+                here = key
+                key <<= _BYTE
+                if place + _WIDTH < end:
+                    key |= np.uint64(text[place + _WIDTH])
+                classes = wide[(((here >> WIDE) * LOW_FACTOR) & LOW_HALF) >> wide_shift]
+                if has_narrow:
+                    classes |= narrow[(((here >> NARROW) * LOW_FACTOR) & LOW_HALF) >> narrow_shift]
+                if classes == 0:
+                    continue
+                literal = _longest_at(
+                    tables, slots, literals, pool, section, classes, here, text, place, end
+                )
+            elif place == begin - 1:
+                if not has_start:
+                    continue
+                literal = _longest_at(
+                    tables, slots, literals, pool, at_start, EVERY_CLASS, key, text, begin, end
+                )
+            else:
+                if not has_end:
+                    continue
+                size = min(end - begin, LONGEST)
+                for step in range(size):
+                    backwards[step] = text[end - 1 - step]
+                last = window(backwards, 0, size)
+                literal = _longest_at(
+                    tables, slots, literals, pool, at_end, EVERY_CLASS, last, backwards, 0, size
+                )
+            while literal >= 0 and seen[literal] != stamp:
+                seen[literal] = stamp
+                at = EACH * literal
+                for place_of_use in range(literals[at + USES], literals[at + EACH + USES]):
+                    use = uses[place_of_use]
+                    plan, test = use >> 32, use & _TEST
+                    if plan == ASK:
+                        if number == len(asked):
+                            asked = _larger(asked)
+                        asked[number] = (np.int64(word) << 32) | test
+                        number += 1
+                        continue
+                    if plan == WHOLE:
+                        if literals[at + EACH] - literals[at] != end - begin:
+                            continue
+                    elif plan != SURE and not _in_plan(image, plan, text, begin, end):
+                        continue
+                    if count == len(tests):
+                        tests = _larger(tests)
+                    tests[count] = test
+                    count += 1
+                literal = literals[at + PARENT]
+        ends[word] = count
+    return tests, count, asked, number
+
+
 _TEXT: Final = array(types.uint8)
-_SHORT: Final = array(types.int32, written=True)
-_LONG: Final = array(types.int64, written=True)
-_WORD: Final = array(types.uint64, written=True)
-_FLAG: Final = array(types.boolean, written=True)
-_LITERALS: Final = Literals(
-    text=_TEXT,
-    first=_LONG,
-    parent=_SHORT,
-    bucket_first=_LONG,
-    widths=_LONG,
-    shifts=_WORD,
-    table_first=_LONG,
-    slot_keys=_WORD,
-    slot_buckets=_SHORT,
-    use_first=_LONG,
-    use_test=_SHORT,
-    use_plan=_SHORT,
-)
-_named: Any = types.NamedTuple
-_PLANS: Final = Plans(text=_TEXT, piece_first=_LONG, first=_LONG, at_start=_FLAG, at_end=_FLAG)
+_LONG: Final = array(types.int64)
+
+
+@entry((_TEXT, _LONG, types.int64, _LONG, _TEXT))
+def find_tests(data: Any, directory: Any, attribute: int, word_first: Any, text: Any) -> Any:
+    """The tests that hold for each word of an attribute, and what is to be asked.
+
+    Where the tests of each word begin, those, and word and test in one number for each that is to
+    be asked, some twice.
+    """
+    image = data, directory
+    seen = np.zeros(len(longs_of(image, FIELD.literals)) // EACH, np.int32)
+    words = len(word_first) - 1
+    first = np.zeros(words + 1, np.int64)
+    room = np.empty(words + _ROOM, np.int32), np.int64(0), np.empty(_ROOM, np.int64), np.int64(0)
+    tests, count, asked, number = _search(
+        image, attribute, word_first, text, seen, 0, first[1:], room
+    )
+    return first, tests[:count], asked[:number]
 
 
 @entry(
     (
-        _named(_LITERALS, Literals),
-        _named(_PLANS, Plans),
-        _named(Texts(text=_TEXT, first=_LONG), Texts),
+        _TEXT,
         _LONG,
-        _named(Found(words=_LONG, tests=_LONG, sure=_FLAG), Found),
         types.int64,
-    )
+        _LONG,
+        _TEXT,
+        array(types.int32, written=True),
+        array(types.int32, written=True),
+        array(types.int64, written=True),
+    ),
+    nogil=False,
 )
-def find_tests(
-    literals: Any, plans: Any, texts: Any, seen: Any, found: Any, first_word: int
-) -> tuple[int, int]:
-    """Report the tests of every literal that occurs in each word, each literal once per word.
+def find_event_tests(
+    data: Any,
+    directory: Any,
+    attributes: int,
+    spots: Any,
+    text: Any,
+    seen: Any,
+    tests: Any,
+    asked: Any,
+) -> Any:
+    """The same for the strings of one event, written to ``tests`` and ``asked``: how many of each.
 
-    ``seen`` holds the last word in which a literal was seen: the literals that begin it were seen
-    in the same place. Returns the number of tests written and the word to go on with.
+    ``spots`` are where the string of each attribute begins and ends, and -1 if there is none. The
+    last of ``seen`` counts how often it was used. If there is no room for all, nothing that was
+    written counts, and the answer is the room it takes, below 0. What is to be asked goes by
+    attribute and test.
     """
-    # The inner loops take arrays one by one: a call that is given all of ``literals`` copies it.
-    text, word_first = texts.text, texts.first
-    pool, first, parent = literals.text, literals.first, literals.parent
-    widths, shifts, table_first = literals.widths, literals.shifts, literals.table_first
-    keys, buckets, bucket_first = literals.slot_keys, literals.slot_buckets, literals.bucket_first
-    use_first, use_test, use_plan = literals.use_first, literals.use_test, literals.use_plan
-    out_words, out_tests, out_sure = found.words, found.tests, found.sure
-    count = 0
-    for word in range(first_word, len(word_first) - 1):
-        if count > 0 and count + len(use_test) > len(out_tests):
-            return count, word
-        begin, end = word_first[word], word_first[word + 1]
-        window = np.uint64(0)
-        for place in range(begin, begin + 7):
-            window = (window << _BYTE) | np.uint64(text[place])
-        for place in range(begin, end):
-            window = (window << _BYTE) | np.uint64(text[place + 7])
-            bucket = FREE
-            for i in range(len(widths)):  # the widest first: what it finds has the others' paths
-                if widths[i] <= end - place and bucket == FREE:
-                    key = window >> shifts[i]
-                    bucket = _bucket(keys, buckets, table_first[i], table_first[i + 1], key)
-            if bucket == FREE:
-                continue
-            low, high = bucket_first[bucket], bucket_first[bucket + 1]
-            literal = _last_not_after(pool, first, low, high, text, place, end)
-            most = min(first[literal + 1] - first[literal], end - place)
-            same = _common(pool, first[literal], text, place, most)
-            literal = _longest(first, parent, literal, same)
-            while literal >= 0 and seen[literal] != word:
-                seen[literal] = word
-                for use in range(use_first[literal], use_first[literal + 1]):
-                    plan = use_plan[use]
-                    if plan < 0 or _plan_holds(plans, plan, text, begin, end):
-                        out_words[count] = word
-                        out_tests[count] = use_test[use]
-                        out_sure[count] = plan != ASK
-                        count += 1
-                literal = parent[literal]
-    return count, len(word_first) - 1
+    image = data, directory
+    last = len(seen) - 1
+    ends = np.empty(1, np.int64)
+    out = tests, np.int64(0), asked, np.int64(0)
+    for attribute in range(attributes):
+        if spots[2 * attribute] < 0:
+            continue
+        before = out[3]
+        word = spots[2 * attribute : 2 * attribute + 2]
+        out = _search(image, attribute, word, text, seen, seen[last], ends, out)
+        for place in range(before, out[3]):
+            out[2][place] |= np.int64(attribute) << 32
+        seen[last] += 1
+    if seen[last] > _OFTEN:
+        seen[:] = 0
+    if len(out[0]) > len(tests) or len(out[2]) > len(asked):
+        return -len(out[0]), -len(out[2])
+    return out[1], out[3]

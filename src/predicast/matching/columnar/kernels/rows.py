@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from predicast.matching.columnar.kernels.buffers import position, with_room, with_run
 from predicast.matching.columnar.kernels.compiling import kernel
 from predicast.matching.columnar.kernels.images import AT, bytes_of, ints_of, longs_of
-from predicast.matching.columnar.reserved import UNREACHABLE
+from predicast.matching.columnar.reserved import HOLDS, UNREACHABLE
+
+_MOST_TURNS: Final = 2**31 - 1
 
 
 @kernel
-def _ranges_hold(
-    test_axis: Any,
-    span_first: Any,
-    span_lo: Any,
-    span_hi: Any,
-    begin: int,
-    finish: int,
-    low: Any,
-    high: Any,
-    event: int,
-) -> bool:
-    """Whether all of a row's tests hold, the first failure ending it."""
-    for test in range(begin, finish):
-        axis = test_axis[test]
-        place, end = span_first[test], span_first[test + 1]
-        if end - place > 1:
-            place = position(span_hi, place, end, high[event, axis])
-            if place == end:
-                return False
-        if span_lo[place] > low[event, axis] or span_hi[place] < high[event, axis]:
+def _test_holds(tests: Any, test: int, low: Any, high: Any, event: int) -> bool:
+    """Whether what an event says of a test's axis lies in one of its spans."""
+    test_axis, span_first, span_lo, span_hi = tests
+    axis = test_axis[test]
+    place, end = span_first[test], span_first[test + 1]
+    if end - place > 1:
+        place = position(span_hi, place, end, high[event, axis])
+        if place == end:
+            return False
+    held: bool = span_lo[place] <= low[event, axis] and span_hi[place] >= high[event, axis]
+    return held
+
+
+@kernel
+def _tests_hold(tests: Any, begin: int, finish: int, low: Any, high: Any, event: int) -> bool:
+    """Whether all of some tests hold, the first failure ending it."""
+    for test in range(begin, finish):  # noqa: SIM110  # a generator is none of the compiler's
+        if not _test_holds(tests, test, low, high, event):
             return False
     return True
 
 
 @kernel
 def _others_hold(
-    row_other: Any, inverted: Any, begin: int, finish: int, hit: Any, first: int, end: int
+    row_other: Any, inverted: Any, begin: int, finish: int, marks: Any, turn: int
 ) -> bool:
     """Whether those of a row's other tests hold that should, and the inverted ones do not."""
     for place in range(begin, finish):
         other = row_other[place]
-        found = position(hit, first, end, other)
-        is_marked = found < end and hit[found] == other
-        if is_marked == (inverted[other] != 0):
+        if (marks[other] == turn) == (inverted[other] != 0):
             return False
     return True
+
+
+@kernel
+def _program_holds(
+    steps: Any, begin: int, tests: Any, first_test: int, codes: Any, event: int, marked: Any
+) -> bool:
+    """Whether a program, begun at its first step, ends well (compile/programs.py)."""
+    step_atom, step_then, step_otherwise = steps
+    low, high, _ = codes
+    marks, turn, inverted = marked
+    step = 0
+    while step >= 0:
+        atom = step_atom[begin + step]
+        if atom < 0:
+            held = (marks[~atom] == turn) != (inverted[~atom] != 0)
+        else:
+            held = _test_holds(tests, first_test + atom, low, high, event)
+        step = step_then[begin + step] if held else step_otherwise[begin + step]
+    return step == HOLDS
 
 
 @kernel
@@ -83,21 +100,42 @@ def _reach(access: Any, low: Any, high: Any, event: int, rows: Any) -> int:
 
 
 @kernel
-def _reach_by_patterns(
-    pattern_first: Any, pattern_row: Any, hit: Any, first: int, end: int, rows: Any, number: int
+def _next_turn(marks: Any) -> int:
+    """The number that marks what holds for one more event; the last mark is the latest turn."""
+    last = len(marks) - 1
+    if marks[last] == _MOST_TURNS:
+        for place in range(len(marks)):
+            marks[place] = 0
+    turn: int = marks[last] + 1
+    marks[last] = turn
+    return turn
+
+
+@kernel
+def _mark(
+    hits: Any, event: int, marks: Any, turn: int, pattern: Any, rows: Any, number: int
 ) -> int:
-    """Write the rows whose pattern holds behind the others; say how many there are then."""
-    for place in range(first, end):
-        other = hit[place]
-        for entry in range(pattern_first[other], pattern_first[other + 1]):
-            rows[number] = pattern_row[entry]
-            number += 1
+    """Mark the other tests that hold, and write the rows that are reached through them."""
+    event_word, word_first, word_test = hits
+    pattern_first, pattern_row = pattern
+    for column in range(event_word.shape[1]):
+        word = event_word[event, column]
+        if word < 0:
+            continue
+        for place in range(word_first[word], word_first[word + 1]):
+            other = word_test[place]
+            if marks[other] == turn:
+                continue
+            marks[other] = turn
+            for entry in range(pattern_first[other], pattern_first[other + 1]):
+                rows[number] = pattern_row[entry]
+                number += 1
     return number
 
 
 @kernel
 def find_rows(
-    image: Any, codes: Any, hit_first: Any, hit: Any, out: Any, counting: bool, enough: int
+    image: Any, codes: Any, hits: Any, marks: Any, out: Any, counting: bool, enough: int
 ) -> Any:
     """Test every row that an event reaches."""
     keys, runs, count, number = out
@@ -110,21 +148,29 @@ def find_rows(
         (longs_of(image, AT.from_first), ints_of(image, AT.from_lo), from_row),
         (longs_of(image, AT.up_to_first), ints_of(image, AT.up_to_hi), up_to_row),
     )
-    test_first, test_axis = longs_of(image, AT.row_test_first), ints_of(image, AT.test_axis)
-    span_first = longs_of(image, AT.test_span_first)
-    span_lo, span_hi = ints_of(image, AT.span_lo), ints_of(image, AT.span_hi)
+    test_first, tried = longs_of(image, AT.row_test_first), ints_of(image, AT.row_tried)
+    tests = (
+        ints_of(image, AT.test_axis),
+        longs_of(image, AT.test_span_first),
+        ints_of(image, AT.span_lo),
+        ints_of(image, AT.span_hi),
+    )
+    step_first = ints_of(image, AT.row_step_first)
+    steps = (
+        ints_of(image, AT.step_atom),
+        ints_of(image, AT.step_then),
+        ints_of(image, AT.step_otherwise),
+    )
     other_first, row_other = longs_of(image, AT.row_other_first), ints_of(image, AT.row_other)
     inverted, anyway = bytes_of(image, AT.other_inverted), ints_of(image, AT.anyway)
-    pattern_first, pattern_row = longs_of(image, AT.pattern_first), ints_of(image, AT.pattern_row)
+    pattern = (longs_of(image, AT.pattern_first), ints_of(image, AT.pattern_row))
     held, first_row = ints_of(image, AT.keys), longs_of(image, AT.block_slot)[-1]
     most = len(point_row) + len(from_row) + len(up_to_row)
-    rows = np.empty(most + len(pattern_row) + len(anyway), np.int32)
+    rows = np.empty(most + len(pattern[1]) + len(anyway), np.int32)
     for event in range(low.shape[0]):
-        first_hit, end_hit = hit_first[event], hit_first[event + 1]
+        turn = _next_turn(marks)
         reached = _reach(access, low, high, event, rows)
-        reached = _reach_by_patterns(
-            pattern_first, pattern_row, hit, first_hit, end_hit, rows, reached
-        )
+        reached = _mark(hits, event, marks, turn, pattern, rows, reached)
         for place in range(len(anyway)):
             rows[reached + place] = anyway[place]
         reached += len(anyway)
@@ -133,13 +179,16 @@ def find_rows(
         before = count
         for place in range(reached):
             row = rows[place]
-            begin, finish = test_first[row], test_first[row + 1]
-            if not _ranges_hold(
-                test_axis, span_first, span_lo, span_hi, begin, finish, low, high, event
-            ):
+            begin = test_first[row]
+            if not _tests_hold(tests, begin, begin + tried[row], low, high, event):
                 continue
-            begin, finish = other_first[row], other_first[row + 1]
-            if not _others_hold(row_other, inverted, begin, finish, hit, first_hit, end_hit):
+            other, finish = other_first[row], other_first[row + 1]
+            if not _others_hold(row_other, inverted, other, finish, marks, turn):
+                continue
+            step = step_first[row]
+            if step < step_first[row + 1] and not _program_holds(
+                steps, step, tests, begin, codes, event, (marks, turn, inverted)
+            ):
                 continue
             if not counting:
                 keys[count] = held[first_row + row]

@@ -69,7 +69,29 @@ span_mask_32 = _span_mask(32)
 
 
 @intrinsic
-def _lowest_bit(context: Any, mask: Any) -> Any:
+def range_mask(context: Any, values: Any, place: Any, lo: Any, hi: Any) -> Any:
+    """Which of 64 numbers, from a place on, are in a range; of what is no number none is."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        values, place, lo, hi = arguments
+        lane = ir.DoubleType()
+        vector = ir.VectorType(lane, LANES)
+        array = context.make_array(signature.args[0])(context, builder, values)
+        start = builder.gep(array.data, [place], source_etype=lane)
+        numbers = builder.load(builder.bitcast(start, vector.as_pointer()), align=8, typ=vector)
+        held = builder.and_(
+            builder.fcmp_ordered(">=", numbers, _splat(builder, lo, lane)),
+            builder.fcmp_ordered("<=", numbers, _splat(builder, hi, lane)),
+        )
+        return builder.bitcast(held, ir.IntType(LANES))
+
+    return types.uint64(values, types.int64, types.float64, types.float64), generate
+
+
+@intrinsic
+def lowest_bit(context: Any, mask: Any) -> Any:
+    """The number of the lowest bit that is set."""
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
 
@@ -145,7 +167,7 @@ def _put_by_fours(held: Any, slot: int, mask: Any, keys: Any, count: int) -> int
     end: int = count + count_bits(mask)
     while count < end:
         for place in range(count, count + 4):
-            keys[place] = held[slot + _lowest_bit(mask) % LANES]
+            keys[place] = held[slot + lowest_bit(mask) % LANES]
             mask &= mask - np.uint64(1)
         count += 4
     return end

@@ -52,13 +52,21 @@ class SegmentArrays(NamedTuple):
     codes: Array
     # Rows: clauses tested one by one. See rows.py.
     row_test_first: Array
+    row_tried: Array  # how many of its tests are tried: not those that reaching it has decided
     test_axis: Array
     test_span_first: Array
     span_lo: Array
     span_hi: Array
-    test_is_point: Array
+    test_flags: Array  # IS_POINT, OF_PROGRAM
     row_other_first: Array
     row_other: Array
+    row_step_first: Array  # programs: see compile/programs.py
+    step_atom: Array
+    step_then: Array
+    step_otherwise: Array
+    sign_row: Array
+    sign: Array
+    sign_atom: Array
     # How events reach rows.
     point_first: Array
     point_lo: Array
@@ -84,7 +92,7 @@ _CODES: Final = """
     i4 i4 i8 i4 i4 u1 i4 i8 i4 u1 i8 i8 i8 i8
     i8 i4 i4 i4
     i8 i4 u4 u1
-    i8 i4 i8 i4 i4 u1 i8 i4
+    i8 i4 i4 i8 i4 i4 u1 i8 i4 i4 i4 i4 i4 i4 i4 i4
     i8 i4 i4 i4 i8 i4 i4 i8 i4 i4 i8 i4 u1 i4
     i4 i4
 """

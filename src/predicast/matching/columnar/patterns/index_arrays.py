@@ -1,16 +1,30 @@
-"""The arrays of a pattern index (``pattern_index.py``), and how two of them are made."""
+"""The arrays of a pattern index (``pattern_index.py``) in one image, and how some of them are made.
+
+::
+
+    data        [ text | first | parent | ... ]     bytes, each array aligned
+    directory   [ begin, end, begin, end, ... ]     int64, in the fields' order
+
+Two arrays are passed to a loop instead of twenty: for a single event that is most of the call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from predicast.arrays import Array
-from predicast.matching.columnar.reserved import FREE
 
 LONGEST: Final = 64  # bytes of a literal
+WIDTHS: Final = (8, 4, 2, 1)  # bytes of a literal that a table of its class knows, the widest first
+
+# Where in a word a literal must be. What must be at the end is kept, and looked for, backwards.
+ANYWHERE: Final = 0
+AT_START: Final = 1
+AT_END: Final = 2
+PLACES: Final = 3
 
 HALF: Final = np.uint64(32)
 LOW_HALF: Final = np.uint64(0xFFFF_FFFF)
@@ -18,47 +32,63 @@ LOW_FACTOR: Final = np.uint64(0x9E37_79B1)  # odd 32-bit primes, as xxHash has t
 HIGH_FACTOR: Final = np.uint64(0x85EB_CA77)
 FOLD: Final = np.uint64(29)
 
-
-class Literals(NamedTuple):
-    """The distinct literals, by class and then in order; see the module's drawing."""
-
-    text: Array
-    first: Array
-    parent: Array
-    bucket_first: Array
-    widths: Array
-    shifts: Array  # of a window of 8 bytes, to leave those of the width
-    table_first: Array
-    slot_keys: Array
-    slot_buckets: Array
-    use_first: Array
-    use_test: Array
-    use_plan: Array  # a plan to verify by, or SURE or ASK
+_ALIGNMENT: Final = 8
 
 
-class Plans(NamedTuple):
-    """Pieces that must occur in order, the first and last perhaps bound to the ends."""
+class IndexArrays(NamedTuple):
+    """The distinct literals by section, class and order; see the drawing in the index."""
 
     text: Array
+    literals: Array  # of each where it begins, its parent, and its first use; then the end
+    tables: Array  # of each class of each section the first slot, and the last one from there or -1
+    slots: Array  # of each a key and a bucket: the first literal in the high half, the end
+    uses: Array  # of each a plan to verify by, or SURE, WHOLE or ASK, and in the low half the test
+    filters: Array  # of each attribute that of wide literals, then that of narrow ones
+    filter_first: Array
+    # Plans: pieces that must occur in order, the first and last perhaps bound to the ends.
+    plan_text: Array
     piece_first: Array
-    first: Array
+    plan_first: Array
     at_start: Array
     at_end: Array
 
 
-class Texts(NamedTuple):
-    """Words as bytes, one after the other, and zeros for windows that reach beyond the last."""
+EACH: Final = 3  # numbers of a literal
+PARENT: Final = 1
+USES: Final = 2
+NO_BUCKET: Final = np.uint64(0)
+EVERY_CLASS: Final = (1 << len(WIDTHS)) - 1
 
-    text: Array
-    first: Array
+_CODES: Final = "u1 i8 i8 u8 i8 u1 i8 u1 i8 i8 u1 u1"
+DTYPES: Final = IndexArrays(*map(np.dtype, _CODES.split()))  # type: ignore[arg-type]
+FIELD: Final[Any] = IndexArrays._make(range(len(DTYPES)))  # which is which
 
 
-class Found(NamedTuple):
-    """Room for what a kernel finds."""
+class IndexImage(NamedTuple):
+    """The bytes of all arrays, and where each begins and ends."""
 
-    words: Array
-    tests: Array
-    sure: Array
+    data: Array
+    directory: Array
+
+    def arrays(self) -> IndexArrays:
+        """The arrays inside."""
+        ends = self.directory.reshape(-1, 2)
+        views = [self.data[b:e].view(t) for (b, e), t in zip(ends, DTYPES, strict=True)]
+        return IndexArrays(*views)
+
+
+def index_image(arrays: IndexArrays) -> IndexImage:
+    """The image of arrays."""
+    directory = np.zeros((len(DTYPES), 2), np.int64)
+    end = 0
+    for place, (array, dtype) in enumerate(zip(arrays, DTYPES, strict=True)):
+        begin = -(-end // _ALIGNMENT) * _ALIGNMENT
+        end = begin + len(array) * dtype.itemsize
+        directory[place] = begin, end
+    data = np.zeros(end, np.uint8)
+    for (begin, stop), array, dtype in zip(directory, arrays, DTYPES, strict=True):
+        data[begin:stop].view(dtype)[:] = array
+    return IndexImage(data, directory.ravel())
 
 
 def first_slots(keys: Array, last: Array | int) -> Array:
@@ -73,32 +103,70 @@ def first_slots(keys: Array, last: Array | int) -> Array:
     return slots
 
 
-def fill_table(keys: Array, buckets: Array, slot_keys: Array, slot_buckets: Array) -> None:
-    """Put distinct keys into an empty table of 2**n slots, by linear probing.
+def fill_table(keys: Array, buckets: Array, slots: Array) -> None:
+    """Put distinct keys and their buckets into an empty table of 2**n slots, by linear probing.
 
     All at once: of those that meet in a free slot one stays, the others go on to the next.
     """
+    slot_keys, slot_buckets = slots[0::2], slots[1::2]
     last = len(slot_keys) - 1
-    slots = first_slots(keys, last)
+    place = first_slots(keys, last)
     while len(keys):
-        is_free = slot_buckets[slots] == FREE
-        slot_buckets[slots[is_free]] = buckets[is_free]
-        stays = slot_buckets[slots] == buckets
-        slot_keys[slots[stays]] = keys[stays]
-        keys, buckets, slots = keys[~stays], buckets[~stays], (slots[~stays] + 1) & last
+        is_free = slot_buckets[place] == NO_BUCKET
+        slot_buckets[place[is_free]] = buckets[is_free]
+        stays = slot_buckets[place] == buckets
+        slot_keys[place[stays]] = keys[stays]
+        keys, buckets, place = keys[~stays], buckets[~stays], (place[~stays] + 1) & last
 
 
-def find_parents(literals: Sequence[bytes]) -> Array:
+def find_parents(sections: Sequence[int], literals: Sequence[bytes]) -> Array:
     """For sorted distinct literals: the longest other one that each begins with, or -1.
 
     Whatever a literal begins with, the one before it in order begins with too, or is it: so the
-    answer is on the path of the one before.
+    answer is on the path of the one before. Those of other sections are no part of it.
     """
     parents = np.empty(len(literals), np.int64)
     path: list[int] = []
-    for place, literal in enumerate(literals):
+    last = -1
+    for place, (section, literal) in enumerate(zip(sections, literals, strict=True)):
+        if section != last:
+            path, last = [], section
         while path and not literal.startswith(literals[path[-1]]):
             path.pop()
         parents[place] = path[-1] if path else -1
         path.append(place)
     return parents
+
+
+# A filter says for each hash of a few bytes of which classes literals may begin so, a bit for each
+# class: where a place of a word has none, no literal begins. Wide literals go by four bytes, narrow
+# ones by two. It is small enough to stay in a near cache: some sixteen bytes for each literal.
+WIDE: Final = np.uint64(32)  # bits of a window that are no part of what is hashed
+NARROW: Final = np.uint64(48)
+_WIDE_CLASSES: Final = 2
+_FEWEST_BITS: Final = 8  # of a hash
+_MOST_BITS: Final = 16
+_BYTES_EACH: Final = 16
+
+
+def filters_of(windows: Array, classes: Array) -> tuple[Array, Array]:
+    """The filters of wide and of narrow literals, given how each begins and its class."""
+    is_wide = classes < _WIDE_CLASSES
+    wide = _filter(windows[is_wide] >> WIDE, classes[is_wide])
+    begin, which = windows[~is_wide] >> NARROW, classes[~is_wide]
+    if not len(begin):
+        return wide, np.zeros(0, np.uint8)
+    alone = WIDTHS[-1] == np.array(WIDTHS)[which]  # whatever follows it
+    every = (begin[alone][:, None] + np.arange(256, dtype=np.uint64)).ravel()
+    keys = np.concatenate([begin[~alone], every])
+    return wide, _filter(keys, np.concatenate([which[~alone], np.repeat(which[alone], 256)]))
+
+
+def _filter(keys: Array, classes: Array) -> Array:
+    """The filter of keys of at most 32 bits."""
+    bits = max(_BYTES_EACH * len(keys) - 1, 1).bit_length()
+    bits = min(max(bits, _FEWEST_BITS), _MOST_BITS)
+    made = np.zeros(1 << bits, np.uint8)
+    place = (((keys * LOW_FACTOR) & LOW_HALF) >> np.uint64(32 - bits)).astype(np.int64)
+    np.bitwise_or.at(made, place, np.left_shift(1, classes).astype(np.uint8))
+    return made

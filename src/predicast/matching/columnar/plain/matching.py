@@ -11,14 +11,16 @@ from predicast.matching.columnar.plain.results import as_runs, keep_live
 from predicast.matching.columnar.plain.rows import find_rows
 
 
-def match_events(
+def match_events(  # noqa: PLR0913, PLR0917  # as the compiled one
     data: Array,
     directory: Array,
     low: Array,
     high: Array,
     wide: Array,
-    hit_first: Array,
-    hit: Array,
+    event_word: Array,
+    word_first: Array,
+    word_test: Array,
+    marks: Array,
     counting: bool,
     enough: int,
 ) -> tuple[Array, Array]:
@@ -31,7 +33,7 @@ def match_events(
     codes = (low, high, wide)
     found = scan_families(arrays, codes)
     if len(arrays.row_test_first) > 1:
-        found = chain(found, find_rows(arrays, codes, hit_first, hit))
+        found = chain(found, find_rows(arrays, codes, (event_word, word_first, word_test)))
     events, keys = [], []
     for event, place in found:
         events.append(event)
@@ -45,8 +47,10 @@ def match_event(  # noqa: PLR0913, PLR0917  # as the compiled one
     low: Array,
     high: Array,
     wide: Array,
-    hit_first: Array,
-    hit: Array,
+    event_word: Array,
+    word_first: Array,
+    word_test: Array,
+    marks: Array,
     deleted: Array,
     since: Array,
     epoch: int,
@@ -56,7 +60,8 @@ def match_event(  # noqa: PLR0913, PLR0917  # as the compiled one
 
     If there is no room for them, nothing is written: the answer is the room it takes, below 0.
     """
-    keys, _ = match_events(data, directory, low, high, wide, hit_first, hit, False, 0)
+    hits = event_word, word_first, word_test
+    keys, _ = match_events(data, directory, low, high, wide, *hits, marks, False, 0)
     keep_live(keys, deleted, since, epoch)
     keys = keys[keys >= 0]
     if len(keys) > len(found):

@@ -7,146 +7,193 @@ pieces of a pattern, are compared one by one.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
-from predicast.arrays import Array
+from predicast.arrays import Array, Words, offsets, windows
 from predicast.matching.columnar.patterns.index_arrays import (
+    ANYWHERE,
+    AT_END,
+    AT_START,
+    EACH,
     LONGEST,
-    Found,
-    Literals,
-    Plans,
-    Texts,
+    NO_BUCKET,
+    PARENT,
+    PLACES,
+    USES,
+    WIDTHS,
+    IndexArrays,
+    IndexImage,
     first_slots,
 )
-from predicast.matching.columnar.reserved import ASK, FREE
+from predicast.matching.columnar.reserved import ASK, WHOLE
 
-_WINDOW: Final = 8  # bytes
-_BYTES: Final = 1 << 12  # of words that are looked at in one call: better loops may be ready then
+_TEST: Final = (1 << 32) - 1  # the low half, of a use or of a bucket
+
+Found = tuple[list[int], list[int]]  # tests that hold, and tests to be asked
 
 
 def find_tests(
-    literals: Literals, plans: Plans, texts: Texts, seen: Array, found: Found, first_word: int
+    data: Array, directory: Array, attribute: int, word_first: Array, text: Array
+) -> tuple[Array, Array, Array]:
+    """The tests that hold for each word of an attribute, and what is to be asked."""
+    search = _Search(IndexImage(data, directory).arrays(), Words(word_first, text))
+    sizes, tests, asked = [], [], []
+    for word, (held, doubtful) in enumerate(search.words(attribute)):
+        sizes.append(len(held))
+        tests += held
+        asked += [(word << 32) | test for test in doubtful]
+    first = offsets(np.array(sizes, np.int64))
+    return first, np.array(tests, np.int32), np.array(asked, np.int64)
+
+
+def find_event_tests(
+    data: Array,
+    directory: Array,
+    attributes: int,
+    spots: Array,
+    text: Array,
+    seen: Array,
+    tests: Array,
+    asked: Array,
 ) -> tuple[int, int]:
-    """Report the tests of every literal that occurs in each word, each literal once per word.
+    """The same for the strings of one event, written to ``tests`` and ``asked``: how many of each.
 
-    Returns the number of tests written and the word to go on with.
+    If there is no room for all, the answer is the room it takes, below 0.
     """
-    first = texts.first
-    end_word = int(np.searchsorted(first, first[first_word] + _BYTES, "right")) - 1
-    end_word = max(end_word, first_word + 1)
-    places, buckets = _buckets(literals, texts, first_word, end_word)
-    words = np.searchsorted(first, places, "right") - 1
-    search = _Search.of(literals, plans, texts, first_word, end_word)
-    count, last = 0, -1
-    for place, bucket, word in zip(places.tolist(), buckets.tolist(), words.tolist(), strict=True):
-        if word != last:
-            if count > 0 and count + len(literals.use_test) > len(found.tests):
-                return count, word
-            last = word
-        literal = search.longest(bucket, place, word)
-        while literal >= 0 and seen[literal] != word:
-            seen[literal] = word
-            for use in range(*literals.use_first[literal : literal + 2].tolist()):
-                plan = int(literals.use_plan[use])
-                if plan < 0 or search.holds(plan, word):
-                    found.words[count] = word
-                    found.tests[count] = literals.use_test[use]
-                    found.sure[count] = plan != ASK
-                    count += 1
-            literal = int(literals.parent[literal])
-    return count, end_word
+    held: list[Array] = [np.zeros(0, np.int32)]
+    doubtful: list[Array] = [np.zeros(0, np.int64)]
+    for attribute in range(attributes):
+        if spots[2 * attribute] >= 0:
+            word = spots[2 * attribute : 2 * attribute + 2]
+            _, here, more = find_tests(data, directory, attribute, word, text)
+            held.append(here)
+            doubtful.append(more | (attribute << 32))
+    found, to_ask = np.concatenate(held), np.concatenate(doubtful)
+    if len(found) > len(tests) or len(to_ask) > len(asked):
+        return -max(len(found), len(tests)), -max(len(to_ask), len(asked))
+    tests[: len(found)], asked[: len(to_ask)] = found, to_ask
+    return len(found), len(to_ask)
 
 
-def _buckets(
-    literals: Literals, texts: Texts, first_word: int, end_word: int
-) -> tuple[Array, Array]:
-    """The places of words at which a literal may begin, and the bucket that it would be in."""
-    begin, stop = texts.first[[first_word, end_word]].tolist()
-    sizes = np.diff(texts.first[first_word : end_word + 1])
-    left = np.repeat(texts.first[first_word + 1 : end_word + 1], sizes) - np.arange(begin, stop)
-    window = np.zeros(stop - begin, np.uint64)
-    for step in range(_WINDOW):
-        window = (window << np.uint64(8)) | texts.text[begin + step : stop + step].astype(np.uint64)
-    bucket = np.full(stop - begin, FREE, np.int64)
-    for table, width in enumerate(literals.widths):  # the widest first, as in the compiled loop
-        places = np.flatnonzero((bucket == FREE) & (width <= left))
-        slots = slice(*literals.table_first[table : table + 2])
-        keys = window[places] >> literals.shifts[table]
-        bucket[places] = _looked_up(literals.slot_keys[slots], literals.slot_buckets[slots], keys)
-    places = np.flatnonzero(bucket != FREE)
-    return begin + places, bucket[places]
+class _Search:
+    """What is found in words, in bytes as Python compares them fastest."""
 
+    def __init__(self, index: IndexArrays, words: Words) -> None:
+        self._index = index
+        self._each = index.literals.reshape(-1, EACH)
+        self._raw = words.encoded()
+        self._ends = np.cumsum([len(word) for word in self._raw], dtype=np.int64)
 
-def _looked_up(slot_keys: Array, slot_buckets: Array, keys: Array) -> Array:
-    """The buckets of keys in a table, ``FREE`` for those that are not there."""
-    last = len(slot_keys) - 1
-    slots = first_slots(keys, last)
-    while (goes_on := (slot_buckets[slots] != FREE) & (slot_keys[slots] != keys)).any():
-        slots[goes_on] = (slots[goes_on] + 1) & last
-    buckets: Array = slot_buckets[slots]
-    return buckets
+    def words(self, attribute: int) -> Iterator[Found]:
+        """For each word the tests that hold, and those to be asked."""
+        buckets: list[list[tuple[int, int, bytes]]] = [[] for _ in self._raw]
+        raw = b"".join(self._raw)
+        everywhere = np.arange(len(raw)), np.repeat(self._ends, [*map(len, self._raw)])
+        self._add(PLACES * attribute + ANYWHERE, raw, *everywhere, buckets)
+        begins = self._ends - [len(word) for word in self._raw]
+        self._add(PLACES * attribute + AT_START, raw, begins, self._ends, buckets)
+        raw = b"".join(word[::-1] for word in self._raw)
+        self._add(PLACES * attribute + AT_END, raw, begins, self._ends, buckets)
+        for word, found in zip(self._raw, buckets, strict=True):
+            yield self._tests(word, found)
 
+    def _add(
+        self,
+        section: int,
+        raw: bytes,
+        begins: Array,
+        ends: Array,
+        buckets: list[list[tuple[int, int, bytes]]],
+    ) -> None:
+        """Note for each word the buckets that may have what begins at some places, and the rest."""
+        count = len(WIDTHS)
+        text = np.frombuffer(raw, np.uint8)
+        keys = windows(text, begins, ends)
+        bucket = np.full(len(begins), NO_BUCKET, np.uint64)
+        for number, width in enumerate(WIDTHS):  # the widest first, as in the compiled loop
+            first, last = self._index.tables[2 * (count * section + number) :][:2].tolist()
+            places = np.flatnonzero((bucket == NO_BUCKET) & (width <= ends - begins))
+            if last >= 0 and len(places):
+                short = keys[places] >> np.uint64(64 - 8 * width)
+                slots = self._index.slots[2 * first : 2 * (first + last + 1)]
+                bucket[places] = _looked_up(slots[0::2], slots[1::2], short)
+        some = np.flatnonzero(bucket != NO_BUCKET)
+        words = np.searchsorted(self._ends, begins[some], "right")
+        for word, place, end, which in zip(
+            words.tolist(),
+            begins[some].tolist(),
+            ends[some].tolist(),
+            bucket[some].tolist(),
+            strict=True,
+        ):
+            buckets[word].append((which, section, raw[place : min(place + LONGEST, end)]))
 
-class _Search(NamedTuple):
-    """What is compared one by one, in bytes as Python compares them fastest."""
+    def _tests(self, word: bytes, buckets: list[tuple[int, int, bytes]]) -> Found:
+        index, held, asked = self._index, list[int](), list[int]()
+        seen: set[int] = set()
+        for bucket, _, rest in buckets:
+            literal = self._longest(bucket, rest)
+            while literal >= 0 and literal not in seen:
+                seen.add(literal)
+                for use in index.uses[slice(*self._each[literal : literal + 2, USES])].tolist():
+                    plan, test = use >> 32, use & _TEST
+                    if plan == ASK:
+                        asked.append(test)
+                    elif self._holds(plan, literal, word):
+                        held.append(test)
+                literal = int(self._each[literal, PARENT])
+        return held, asked
 
-    literals: Literals
-    plans: Plans
-    text: bytes  # of some words
-    first: list[int]  # where each of them begins
-    first_word: int
-    begin: int  # where the first of them begins
+    def _literal(self, number: int) -> bytes:
+        begin, end = self._each[number : number + 2, 0]
+        return self._index.text[begin:end].tobytes()
 
-    @classmethod
-    def of(
-        cls, literals: Literals, plans: Plans, texts: Texts, first_word: int, end_word: int
-    ) -> _Search:
-        """For some words."""
-        first = texts.first[first_word : end_word + 1]
-        begin = int(first[0])
-        text = texts.text[begin : first[-1]].tobytes()
-        return cls(literals, plans, text, (first - begin).tolist(), first_word, begin)
-
-    def literal(self, number: int) -> bytes:
-        begin, end = self.literals.first[number : number + 2]
-        return self.literals.text[begin:end].tobytes()
-
-    def longest(self, bucket: int, place: int, word: int) -> int:
-        """The longest literal of a bucket, or on the path of one, that begins there; or -1."""
-        end = self.first[word - self.first_word + 1]
-        place -= self.begin
-        low, high = self.literals.bucket_first[bucket : bucket + 2].tolist()
-        rest = self.text[place : min(place + LONGEST, end)]
-        after = bisect_right(range(high), rest, low, high, key=self.literal)
-        number = max(after - 1, int(low))
-        while number >= 0 and not rest.startswith(self.literal(number)):
-            number = int(self.literals.parent[number])
+    def _longest(self, bucket: int, rest: bytes) -> int:
+        """The longest literal of a bucket, or on the path of one, that this begins with; or -1."""
+        low, high = bucket >> 32, bucket & _TEST
+        after = bisect_right(range(high), rest, low, high, key=self._literal)
+        number = max(after - 1, low)
+        while number >= 0 and not rest.startswith(self._literal(number)):
+            number = int(self._each[number, PARENT])
         return number
 
-    def holds(self, plan: int, word: int) -> bool:
+    def _holds(self, plan: int, literal: int, word: bytes) -> bool:
         """Whether the pieces of a plan occur in order in a word, bound to its ends as said."""
-        plans = self.plans
-        begin, end = self.first[word - self.first_word : word - self.first_word + 2]
-        bounds = plans.piece_first[plans.first[plan] : plans.first[plan + 1] + 1].tolist()
-        pieces = [plans.text[a:b].tobytes() for a, b in pairwise(bounds)]
-        if plans.at_start[plan]:
+        index = self._index
+        if plan < 0:
+            return plan != WHOLE or len(self._literal(literal)) == len(word)
+        bounds = index.piece_first[index.plan_first[plan] : index.plan_first[plan + 1] + 1].tolist()
+        pieces = [index.plan_text[a:b].tobytes() for a, b in pairwise(bounds)]
+        begin, end = 0, len(word)
+        if index.at_start[plan]:
             piece = pieces.pop(0)
-            if not self.text.startswith(piece, begin, end):
+            if not word.startswith(piece):
                 return False
-            begin += len(piece)
-        if plans.at_end[plan]:
+            begin = len(piece)
+        if index.at_end[plan]:
             if not pieces:  # the same piece is bound at both ends
-                return bool(begin == end)
+                return begin == end
             piece = pieces.pop()
-            if not self.text.endswith(piece, begin, end):
+            if not word.endswith(piece, begin):
                 return False
             end -= len(piece)
         for piece in pieces:
-            begin = self.text.find(piece, begin, end)
+            begin = word.find(piece, begin, end)
             if begin < 0:
                 return False
             begin += len(piece)
         return True
+
+
+def _looked_up(slot_keys: Array, slot_buckets: Array, keys: Array) -> Array:
+    """The buckets of keys in a table, 0 for those that are not there."""
+    last = len(slot_keys) - 1
+    slots = first_slots(keys, last)
+    while (goes_on := (slot_buckets[slots] != NO_BUCKET) & (slot_keys[slots] != keys)).any():
+        slots[goes_on] = (slots[goes_on] + 1) & last
+    buckets: Array = slot_buckets[slots]
+    return buckets

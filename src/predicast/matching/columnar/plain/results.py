@@ -46,9 +46,18 @@ def gather(
 
 
 def mark_deleted(
-    keys: Array, by_key: Array, wanted: Array, deleted: Array, since: Array, count: Array
-) -> None:
-    """Delete all clauses of some keys, each from an epoch on; ``count`` is how many are listed."""
+    keys: Array,
+    by_key: Array,
+    wanted: Array,
+    epochs: Array,
+    deleted: Array,
+    since: Array,
+    count: Array,
+) -> int:
+    """Delete all clauses of some keys, each from an epoch on; ``count`` is how many are listed.
+
+    Keys that have none are moved to the front with their epochs: so many are left.
+    """
 
     def owner(place: Array) -> Array:
         held = keys[by_key[place]]
@@ -56,20 +65,22 @@ def mark_deleted(
         return owners
 
     if not len(by_key):
-        return
-    wanted = wanted[np.unique(wanted[:, 0], return_index=True)[1]]
+        return len(wanted)
     nowhere, end = np.zeros(len(wanted), np.int64), np.full(len(wanted), len(by_key))
-    first = positions(owner, nowhere, end, wanted[:, 0])
-    counts = positions(owner, first, end, wanted[:, 0] + 1) - first
+    first = positions(owner, nowhere, end, wanted)
+    counts = positions(owner, first, end, wanted + 1) - first
     places = by_key[entries(first, counts)]
     live = keys[places] >= 0
-    places = places[live]
+    places, rows = places[live], np.repeat(np.arange(len(wanted)), counts)[live]
     begin = int(count[0])
     here = slice(begin, begin + len(places))
     deleted[here] = keys[places]
-    since[here] = np.repeat(wanted[:, 1], counts)[live]
+    since[here] = epochs[rows]
     count[0] = here.stop
     keys[places] = ~np.arange(here.start, here.stop, dtype=np.int32)
+    left = np.flatnonzero(np.bincount(rows, minlength=len(wanted)) == 0)
+    wanted[: len(left)], epochs[: len(left)] = wanted[left], epochs[left]
+    return len(left)
 
 
 def keep_live(found: Array, deleted: Array, since: Array, epoch: int) -> None:

@@ -1,0 +1,1 @@
+"""Real rules and real events: ``python -m bench real``."""

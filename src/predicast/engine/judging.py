@@ -1,0 +1,266 @@
+"""``explain``: what becomes of each part of a subscription's wording, given an event.
+
+A part is true, false or unknown, as in SQL: a test of an attribute that the event lacks, or that is
+of another kind, is neither true nor false. Two things are not decided test by test:
+
+- With ``absent="passes"`` a test of an absent attribute is whatever is asked of it: true or, under
+  NOT, false. So it is known for each part which of the two is *wanted*.
+- Of a region, a part is true if one point of the region satisfies all of it. So a conjunction may
+  fail though each of its parts is satisfied, by different points.
+
+Cost: linear in the wording; of a region the clauses of every part are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+from predicast.derived import inputs_of
+from predicast.engine.derivation import Derivation, derived_event
+from predicast.engine.entry import Entry
+from predicast.engine.explanation import Explanation, Outcome, Seen, shown
+from predicast.errors import suggest
+from predicast.language import to_where
+from predicast.language.derived_names import expression_of, is_derived
+from predicast.language.where.printer import name as written_name
+from predicast.language.wording import (
+    Phrase,
+    Wording,
+    expression_of_wording,
+    wording_of,
+    wording_of_text,
+)
+from predicast.model import (
+    Absent,
+    And,
+    Constraint,
+    Event,
+    Expression,
+    Interval,
+    Kind,
+    Leaf,
+    Not,
+    Operator,
+    Or,
+    Subscription,
+    subscription_of,
+)
+from predicast.model.domain import domain_of
+from predicast.model.operators import PRESENCE
+from predicast.model.spans import Span, intersection
+from predicast.model.values import kind_of
+
+_PASSES: Final = 'which passes, as absent="passes" says'
+_NO_ONE_POINT: Final = "no one point satisfies all of it"
+
+
+def explain(entry: Entry, event: Event, absent: Absent, now: datetime | None = None) -> Explanation:
+    """Judge every part of what a subscription says; the event arrives now, unless told when."""
+    return judged(entry.id, entry.subscription, wording_of_entry(entry), event, absent, now)
+
+
+def wording_of_entry(entry: Entry) -> Wording:
+    """The tree that was written, as far as it is known."""
+    if entry.text is None:
+        return wording_of(entry.subscription)
+    return wording_of_text(entry.text, entry.parameters)
+
+
+def judged(
+    id: str,
+    subscription: Subscription,
+    wording: Wording,
+    event: Event,
+    absent: Absent,
+    now: datetime | None = None,
+) -> Explanation:
+    """The same of a subscription and its wording."""
+    asks_for_now = Derivation(subscription.attributes()).asks_for_now
+    at = (now or datetime.now(UTC)) if asks_for_now else None
+    derived = derived_event(subscription, event, at)
+    outcome = _Judge(event, derived, absent).outcome(wording, wanted=True)
+    return Explanation(id, subscription.matches(derived, absent), outcome, at)
+
+
+class _Judge:
+    """An event, as it was given and with derived attributes."""
+
+    def __init__(self, given: Event, event: Event, absent: Absent) -> None:
+        self._names = [name for name, _ in given.items()]
+        self._event = event
+        self._absent = absent
+
+    def outcome(self, wording: Wording, *, wanted: bool) -> Outcome:
+        match wording:
+            case Leaf(phrase):
+                return self._test(phrase, wanted=wanted)
+            case Not(part):
+                inner = self.outcome(part, wanted=not wanted)
+                held = None if inner.held is None else not inner.held
+                return Outcome("NOT", held, parts=(inner,))
+            case And(parts) | Or(parts):
+                return self._combined(wording, parts, wanted=wanted)
+
+    def _combined(
+        self, wording: And[Phrase] | Or[Phrase], parts: tuple[Wording, ...], *, wanted: bool
+    ) -> Outcome:
+        is_and = isinstance(wording, And)
+        if not parts:
+            return Outcome("TRUE" if is_and else "FALSE", is_and)
+        outcomes = tuple(self.outcome(part, wanted=wanted) for part in parts)
+        held, reason = _all(outcomes) if is_and else _any(outcomes), None
+        # Of a region each part may be satisfied by a point of its own.
+        if held is wanted and self._event.is_region and not self._is_possible(wording, wanted):
+            held, reason = not wanted, _NO_ONE_POINT
+        return Outcome("AND" if is_and else "OR", held, reason=reason, parts=outcomes)
+
+    def _is_possible(self, wording: Wording, wanted: bool) -> bool:
+        return self._satisfied(expression_of_wording(wording, wanted=wanted))
+
+    # A test.
+
+    def _test(self, phrase: Phrase, *, wanted: bool) -> Outcome:
+        held = self._held(phrase, wanted=wanted)
+        if phrase.part is not None:
+            part = self.outcome(phrase.part, wanted=wanted is _affirms(phrase))
+            return Outcome(phrase.text, held, parts=(part,))
+        constraints = list(phrase.constraints())
+        if not constraints:
+            return Outcome(phrase.text, held)
+        attributes = dict.fromkeys(each.attribute for each in constraints)
+        seen = tuple(self._seen(attribute) for attribute in attributes)
+        return Outcome(phrase.text, held, seen, self._reason(phrase, constraints, seen, held))
+
+    def _held(self, phrase: Phrase, *, wanted: bool) -> bool | None:
+        """Truth, falsehood or neither; of a region, and where absence passes, what is wanted."""
+        asked, other = (phrase.true, phrase.false) if wanted else (phrase.false, phrase.true)
+        if self._satisfied(asked):
+            return wanted
+        return not wanted if self._event.is_region or self._satisfied(other) else None
+
+    def _satisfied(self, expression: Expression) -> bool:
+        if self._event.is_region:
+            return subscription_of(expression).matches(self._event, self._absent)
+        return self._holds(expression, wanted=True)
+
+    def _holds(self, expression: Expression, *, wanted: bool) -> bool:
+        match expression:
+            case Leaf(constraint):
+                return self._one_holds(constraint if wanted else constraint.negated())
+            case Not(part):
+                return self._holds(part, wanted=not wanted)
+            case And(parts) | Or(parts):
+                found = (self._holds(part, wanted=wanted) for part in parts)
+                return all(found) if isinstance(expression, And) is wanted else any(found)
+
+    def _one_holds(self, constraint: Constraint) -> bool:
+        value = self._event.get(constraint.attribute)
+        if value is None:
+            return constraint.holds_absent(self._absent)
+        assert not isinstance(value, Interval)
+        return constraint.holds(value)
+
+    def _seen(self, attribute: str) -> Seen:
+        value = self._event.get(attribute)
+        if not is_derived(attribute):
+            return Seen(attribute, value)
+        inputs = sorted(inputs_of(expression_of(attribute)))
+        return Seen(written_name(attribute), value, tuple(map(self._seen, inputs)))
+
+    # Why.
+
+    def _reason(
+        self,
+        phrase: Phrase,
+        constraints: list[Constraint],
+        seen: tuple[Seen, ...],
+        held: bool | None,
+    ) -> str | None:
+        reasons: list[str | None] = []
+        if phrase.parameters:
+            reasons.append(", ".join(f":{name} = {shown(v)}" for name, v in phrase.parameters))
+        reasons += [self._near(name) for name in dict.fromkeys(_absent_names(seen))]
+        missing = any(each.value is None for each in seen)
+        if missing and self._absent == "passes" and not _is_about_presence(constraints):
+            reasons.append(_PASSES)
+        elif not missing and held is None:
+            reasons += [self._of_another_kind(each) for each in constraints[:1]]
+        elif held and self._event.is_region:
+            reasons += [self._met(each) for each in constraints if len(constraints) == 1]
+        elif held is not None and not missing and not self._event.is_region:
+            reasons.append(self._which(phrase, held=held))
+        return "; ".join(reason for reason in reasons if reason) or None
+
+    def _near(self, name: str) -> str | None:
+        """What the event has instead of an attribute."""
+        last = name.rpartition(".")[2].casefold()
+        same = [each for each in self._names if each.rpartition(".")[2].casefold() == last]
+        close = same[0] if same else suggest(name, self._names)
+        return f"the event has {written_name(close, derived=False)}" if close else None
+
+    def _of_another_kind(self, constraint: Constraint) -> str | None:
+        value = self._event.get(constraint.attribute)
+        if value is None or isinstance(value, Interval) or constraint.kind is None:
+            return None
+        kind = kind_of(value)
+        if kind is constraint.kind:
+            return None
+        return f"a {kind.value}, where the constraint is on a {constraint.kind.value}"
+
+    def _met(self, constraint: Constraint) -> str | None:
+        """The part of an interval that satisfies the constraint."""
+        value = self._event.get(constraint.attribute)
+        domain = domain_of((constraint,), self._absent)
+        if not isinstance(value, Interval) or domain.kind is not Kind.NUMBER:
+            return None
+        met = intersection(domain.spans, (value.span(),))
+        return f"met in {' and in '.join(map(_in, met[:2]))}" if met else None
+
+    def _which(self, phrase: Phrase, *, held: bool) -> str | None:
+        """Which of several alternatives it was or, of tests that must all hold, which failed."""
+        joined: Iterable[Constraint] = ()
+        wanted = Or if held else And
+        match phrase.true:
+            case Leaf(constraint) if constraint.operator is (
+                Operator.ANY if held else Operator.ALL
+            ):
+                joined = constraint.parts
+            case And(parts) | Or(parts) if isinstance(phrase.true, wanted):
+                joined = [part.constraint for part in parts if isinstance(part, Leaf)]
+        found = next((each for each in joined if self._one_holds(each) is held), None)
+        return f"{'met by' if held else 'not met:'} {to_where(found)}" if found else None
+
+
+def _is_about_presence(constraints: Iterable[Constraint]) -> bool:
+    return all(each.operator in PRESENCE for each in constraints)
+
+
+def _affirms(phrase: Phrase) -> bool:
+    """Whether an IS asks for the truth of what stands in the parentheses before it."""
+    words = phrase.text.upper().split()
+    return ("TRUE" in words) is not ("NOT" in words)
+
+
+def _all(outcomes: Iterable[Outcome]) -> bool | None:
+    held = {each.held for each in outcomes}
+    return False if False in held else None if None in held else True
+
+
+def _any(outcomes: Iterable[Outcome]) -> bool | None:
+    held = {each.held for each in outcomes}
+    return True if True in held else None if None in held else False
+
+
+def _absent_names(seen: Iterable[Seen]) -> Iterable[str]:
+    """The attributes of the event that are missing: of a derived one its inputs."""
+    for each in seen:
+        if each.inputs:
+            yield from _absent_names(each.inputs)
+        elif each.value is None:
+            yield each.attribute
+
+
+def _in(span: Span) -> str:
+    return str(Interval(span.lo, span.hi, span.lo_open, span.hi_open))

@@ -1,0 +1,123 @@
+"""Axes of strings: the codes of words on them, for batches and for single events.
+
+A batch is coded axis by axis, with the cuts where they lie. For single events the cuts of all axes
+stand side by side in one *pool*, so that an event takes one call however many strings it
+has::
+
+    first  [ lower cuts of axis 0 | upper cuts of axis 0 | lower cuts of axis 1 | ... ]
+    keys   [          ...         |         ...          |         ...          | ... ]
+    slots  [                 table of axis 0             |    table of axis 1   | ... ]
+    axes   axis, attribute, is turned, then where its lower and its upper cuts begin and how many
+           they are, where its table begins and ends, and how far from its slot a word stands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from predicast.arrays import Array, Words
+from predicast.matching.columnar import loops
+from predicast.matching.columnar.compile.cuts import Codes, TextCuts
+from predicast.matching.columnar.compile.word_table import WordTable, word_table
+
+
+class TextAxis:
+    """The cuts of one axis of strings, and how words are found among them."""
+
+    def __init__(self, lower: TextCuts, upper: TextCuts, *, turned: bool, whole: bool) -> None:
+        """``turned``: it is read backwards; ``whole``: all spans on it are single words."""
+        self.lower, self.upper = lower, upper
+        self.is_turned = turned
+        self._is_whole = whole
+
+    @cached_property
+    def table(self) -> WordTable | None:
+        """Where to find whole words, if that is all that is asked for."""
+        return word_table(self.lower.words) if self._is_whole else None
+
+    @cached_property
+    def uppers(self) -> Codes:
+        """The upper codes of the words that are lower cuts."""
+        return self.upper.code_all(self.lower.words)
+
+    def code_all(self, words: Words) -> tuple[Codes, Codes]:
+        """The lower and the upper codes of words."""
+        if self.is_turned:
+            words = turned(words)
+        if self.table is None:
+            return self.lower.code_all(words), self.upper.code_all(words)
+        low, high = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
+        cuts = self.lower.words
+        loops.now.code_whole_words(
+            cuts.first, cuts.raw, *self.table, self.uppers, words.first, words.raw, low, high
+        )
+        return low, high
+
+    def code(self, text: str) -> tuple[int, int]:
+        """The codes of one string."""
+        low, high = self.code_all(Words.of([text]))
+        return int(low[0]), int(high[0])
+
+
+def turned(words: Words) -> Words:
+    """Each with its characters in the other order."""
+    out = np.empty(int(words.first[-1] - words.first[0]), np.uint8)
+    loops.now.turn_words(words.first, words.raw, out)
+    return Words(words.first - words.first[0], out)
+
+
+class TextPool(NamedTuple):
+    """The cuts of all axes of strings side by side, as ``code_event_words`` reads them."""
+
+    first: Array
+    cuts: Array
+    keys: Array
+    slots: Array
+    uppers: Array
+    axes: Array
+
+
+def pool_of(axes: Sequence[tuple[int, int, TextAxis]]) -> TextPool:
+    """The pool of axes, given with their numbers and those of their attributes."""
+    words: list[Words] = []
+    keys, uppers = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)]
+    slots = [np.zeros(0, np.uint64)]
+    rows = np.zeros((len(axes), 10), np.int64)
+    base = of_slots = 0
+    for row, (number, attribute, axis) in enumerate(axes):
+        rows[row, :3] = number, attribute, axis.is_turned
+        table = axis.table
+        ends = [axis.lower] if table else [axis.lower, axis.upper]
+        for end, cuts in enumerate(ends):
+            rows[row, 3 + 2 * end : 5 + 2 * end] = base, len(cuts)
+            words.append(cuts.words)
+            # One more, as there is one more place where words begin.
+            keys += [cuts.keys, np.zeros(1, np.uint64)]
+            codes = axis.uppers if table else np.zeros(len(cuts), np.int32)
+            uppers += [codes, np.zeros(1, np.int32)]
+            base += len(cuts) + 1
+        if table:
+            rows[row, 7:] = of_slots, of_slots + len(table.slots), table.farthest
+            slots.append(table.slots)
+            of_slots += len(table.slots)
+    return TextPool(
+        _firsts(words),
+        np.concatenate([np.zeros(0, np.uint8), *(each.text() for each in words)]),
+        np.concatenate(keys),
+        np.concatenate(slots),
+        np.concatenate(uppers),
+        rows,
+    )
+
+
+def _firsts(several: Sequence[Words]) -> Array:
+    """Where the words of each begin, and the last of them ends, when their bytes are joined."""
+    found, at = [np.zeros(0, np.int64)], 0
+    for words in several:
+        found.append(words.first - words.first[0] + at)
+        at += int(words.first[-1] - words.first[0])
+    return np.concatenate(found)
