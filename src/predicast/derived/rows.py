@@ -11,7 +11,18 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from predicast.derived.functions import FUNCTIONS
-from predicast.derived.tree import Call, Case, Condition, Constant, Each, Input, Span, Test, Tree
+from predicast.derived.tree import (
+    NOW,
+    Call,
+    Case,
+    Condition,
+    Constant,
+    Each,
+    Input,
+    Span,
+    Test,
+    Tree,
+)
 from predicast.model import And, Elements, Leaf, Not, Operator, Value
 from predicast.model.operators import PRESENCE
 
@@ -35,6 +46,8 @@ def compiled(tree: Tree) -> Compiled:
             return lambda _: tree
         case Case():
             return _case(tree)
+        case Call("now"):
+            return lambda get: get(NOW)
         case Call(function, arguments):
             known = FUNCTIONS[function]
             parts = [compiled(argument) for argument in arguments]

@@ -1,5 +1,8 @@
 """``Event``: what is published. Attributes by name, each a value, a list or, in a region event,
 an interval.
+
+Whoever makes an ``Event`` has all of its attributes checked. An engine makes it of those alone that
+some subscription looks at (``event_reader.py``).
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from predicast.errors import InvalidEventError, ListTooLongError, NestingTooDeepError
+from predicast.model.decimals import ExactDecimal
 from predicast.model.elements import FIELDS, MAX_ELEMENTS, Element, Elements
 from predicast.model.interval import Interval
 from predicast.model.values import NOT_UNICODE, Value, checked, lone_surrogate
@@ -55,6 +59,10 @@ class Event:
         """Names with their values."""
         return iter(self._attributes.items())
 
+    def has_decimals(self) -> bool:
+        """Whether some number is neither a 64-bit integer nor a float."""
+        return ExactDecimal in map(type, self._attributes.values())
+
     def __len__(self) -> int:
         return len(self._attributes)
 
@@ -85,17 +93,14 @@ def with_values(event: Event, values: Mapping[str, Held | None]) -> Event:
             attributes.pop(name, None)
         else:
             attributes[name] = value
-    other = object.__new__(Event)
-    object.__setattr__(other, "_attributes", attributes)
-    object.__setattr__(other, "is_region", event.is_region)
-    return other
+    return trusted_event(attributes, is_region=event.is_region)
 
 
-def trusted_event(attributes: dict[str, Held]) -> Event:
-    """An event of attributes that are known to be checked, none of them an interval."""
-    event = object.__new__(Event)
+def trusted_event(attributes: dict[str, Held], *, is_region: bool = False) -> Event:
+    """An event of attributes that are checked and flat already."""
+    event: Event = _new(Event)
     _set_attributes(event, attributes)
-    _set_is_region(event, False)
+    _set_is_region(event, is_region)
     return event
 
 
@@ -110,9 +115,9 @@ def _flatten(attributes: Mapping[str, Any], prefix: str, flat: dict[str, Held], 
     is_region = False
     for key, value in attributes.items():
         if type(key) is not str or not key:
-            raise _misnamed(f"attribute names are non-empty strings, not {key!r}", prefix)
+            raise misnamed(f"attribute names are non-empty strings, not {key!r}", prefix)
         if not key.isascii() and lone_surrogate(key) is not None:
-            raise _misnamed(f"the attribute's name {key!r} {NOT_UNICODE}", prefix)
+            raise misnamed(f"the attribute's name {key!r} {NOT_UNICODE}", prefix)
         if value is None:
             continue
         name = prefix + key if prefix else key
@@ -127,11 +132,16 @@ def _flatten(attributes: Mapping[str, Any], prefix: str, flat: dict[str, Held], 
         if type_ is Interval:
             flat[name] = value
             is_region = True
-        elif type_ in _LISTS:
-            flat[name] = _elements(name, value, depth - 1)
         else:
-            flat[name] = checked(name, value)
+            flat[name] = checked_attribute(name, value, depth)
     return is_region
+
+
+def checked_attribute(name: str, value: Any, depth: int) -> Value | Elements:
+    """A value or a list, checked; neither an interval nor a mapping, nested no deeper than said."""
+    if type(value) in _LISTS:
+        return _elements(name, value, depth - 1)
+    return checked(name, value)
 
 
 _LISTS: Final = frozenset({list, tuple, Elements})
@@ -182,11 +192,13 @@ def _too_deep() -> NestingTooDeepError:
 
 
 # An event refuses to be written to; its slots do not.
+_new: Final = object.__new__
 _set_attributes: Final = Event.__dict__["_attributes"].__set__
 _set_is_region: Final = Event.__dict__["is_region"].__set__
 
 
-def _misnamed(why: str, prefix: str) -> InvalidEventError:
+def misnamed(why: str, prefix: str) -> InvalidEventError:
+    """What is said of a name that cannot be one; ``prefix`` is what it is nested in, dotted."""
     inside = prefix[:-1]
     return InvalidEventError(
         why + (f" (inside {inside!r})" if inside else ""), attribute=inside or None

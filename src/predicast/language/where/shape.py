@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from math import isfinite
 from operator import itemgetter
 from typing import Any, Final, Protocol, TypeAlias
@@ -28,14 +29,16 @@ from predicast.model.constraint import (
     sorted_set,
     trusted_constraint,
 )
+from predicast.model.decimals import ExactDecimal
 from predicast.model.expression import Node, leaves_of, mapped
 from predicast.model.folding import equal_to_any
 from predicast.model.normal_form import NormalClause, normalised, subscription_from
 from predicast.model.operators import ELEMENTS, JOINED, LIKE, RANGE, REGEX, SET
 from predicast.model.outline import Outline, Stated, outlined
-from predicast.model.values import INT_MAX, INT_MIN, canonical_number
+from predicast.model.values import canonical_number
 
 Convert: TypeAlias = Callable[[str], Value]
+Number: TypeAlias = int | float | ExactDecimal
 
 _SURE_DIGITS: Final = 19  # any number of fewer digits fits into 64 bits
 
@@ -116,27 +119,42 @@ class ConstraintTemplate:
         return Constraint(self.attribute, self.operator, operand)
 
 
-def as_number(text: str) -> int | float:
+def as_number(text: str) -> Number:
     """A number literal, in range and canonical."""
     if len(text) < _SURE_DIGITS and text.isdigit():
         return int(text)
     return _canonical(literals.number(text))
 
 
-def as_negative(text: str) -> int | float:
+def as_negative(text: str) -> Number:
     """A number literal behind a minus sign, in range and canonical."""
-    return _canonical(-literals.number(text))
+    return _canonical(_opposite(literals.number(text)))
 
 
-def _canonical(value: int | float) -> int | float:
+def as_decimal(text: str) -> Number:
+    """A number literal with the suffix of decimals, which is not part of the text."""
+    return _canonical(literals.decimal(text))
+
+
+def as_negative_decimal(text: str) -> Number:
+    """The same behind a minus sign."""
+    return _canonical(_opposite(literals.decimal(text)))
+
+
+def _opposite(value: int | float | Decimal) -> int | float | Decimal:
+    # A decimal's own minus would round it to the digits of the context.
+    return value.copy_negate() if isinstance(value, Decimal) else -value
+
+
+def _canonical(value: int | float | Decimal) -> Number:
     """The number as constraints spell it; only with its sign is it known which spelling that is."""
-    if type(value) is int:
-        if INT_MIN <= value <= INT_MAX:
-            return value
-        raise InvalidValueError(f"{value} is beyond 64 bits; write {value:.6e} for a float")
-    if not isfinite(value):
-        raise InvalidValueError("the number is beyond the range of 64-bit floats")
-    return canonical_number(value)
+    if type(value) is float:
+        if not isfinite(value):
+            raise InvalidValueError("the number is beyond the range of 64-bit floats")
+        return canonical_number(value)
+    canonical = canonical_value("literal", Operator.EQ, value)
+    assert isinstance(canonical, int | float | ExactDecimal)
+    return canonical
 
 
 def as_string(text: str) -> str:

@@ -11,13 +11,14 @@ only in what is said of lists.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from predicast.derived import Call, Case, Constant, Each, Input, Span, Test, Tree, inputs_of
+from predicast.derived import NOW, Call, Case, Constant, Each, Input, Span, Test, Tree, inputs_of
 from predicast.derived.functions import COMPARISONS, FUNCTIONS
 from predicast.derived.times import FIELDS
 from predicast.derived.tree import Condition
@@ -62,6 +63,15 @@ def with_derived(batch: EventBatch, trees: Mapping[str, Tree]) -> EventBatch:
     for name, tree in trees.items():
         parts[name] = _root(batch, tree)
     return EventBatch(len(batch), parts)
+
+
+def at_times(batch: EventBatch, now: datetime | str) -> EventBatch:
+    """The batch with the time at which its events arrive: one for all, or a column of its own."""
+    parts = {name: batch.parts(name) for name in batch.attributes()}
+    if isinstance(now, str):
+        arrivals = [part for part in batch.parts(now) if isinstance(part, Timestamps)]
+        return EventBatch(len(batch), {**parts, NOW: arrivals})
+    return EventBatch(len(batch), {**parts, NOW: [constant(now, len(batch))]})
 
 
 def _each(lists: Lists, trees: Mapping[str, Tree]) -> Lists:
@@ -113,6 +123,8 @@ def _column(batch: EventBatch, tree: Tree) -> Column:
             return [constant(value, len(batch))]
         case Case():
             return _case(batch, tree)
+        case Call("now"):
+            return list(batch.parts(NOW))
         case Call("shift", (subject, Span() as span)):
             return _shifted(_column(batch, subject), span)
         case Call("<=>", (left, right)):
