@@ -10,7 +10,7 @@ parameter is a literal without a text: its value comes from the caller, and only
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from math import isfinite
 from operator import itemgetter
@@ -37,6 +37,7 @@ from predicast.model.values import INT_MAX, INT_MIN, canonical_number
 
 Convert: TypeAlias = Callable[[str], Value]
 
+_FEW_PARTS: Final = 8  # by which any and all are told apart; with more, by what object they are
 _SURE_DIGITS: Final = 19  # any number of fewer digits fits into 64 bits
 
 
@@ -65,8 +66,15 @@ class ConstraintTemplate:
     size: int = 1  # how many tests it is made of
 
     def negated(self) -> ConstraintTemplate:
-        parts = tuple([part.negated() for part in self.parts])
-        return replace(self, operator=self.operator.negation, parts=parts)
+        return ConstraintTemplate(
+            self.attribute,
+            self.operator.negation,
+            self.literals,
+            self.start,
+            self.fixed,
+            tuple([part.negated() for part in self.parts]),
+            self.size,
+        )
 
     def joined(
         self, operator: Operator, others: Sequence[ConstraintTemplate]
@@ -90,10 +98,11 @@ class ConstraintTemplate:
             1 + sum([each.size for each in parts]),
         )
 
-    def place(self) -> tuple[Operator, int]:
+    def place(self) -> tuple[Operator, object]:
         """What tells it apart from others on the attribute: where it stands in the text."""
         if self.parts:
-            return self.operator, -id(self)
+            few = len(self.parts) <= _FEW_PARTS
+            return self.operator, tuple([part.place() for part in self.parts]) if few else -id(self)
         return self.operator, self.literals[0].start if self.literals else self.start
 
     def fill(self, value_of: Callable[[Literal], Value]) -> Constraint:
