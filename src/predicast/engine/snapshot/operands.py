@@ -2,8 +2,9 @@
 
 A slot (attribute, operator, types of its operands) is written as it is; operands are numbers, or
 codes of the distinct strings and the distinct objects. Objects (sets, patterns, regular
-expressions, what any and all join) are written as the language's JSON writes the constraint,
-without its attribute; of any and all with it, since it is that of the parts as well.
+expressions, what any and all join, conditions on elements) are written as the language's JSON
+writes the constraint, without its attribute; of any and all with it, since it is that of the parts
+as well.
 
 The rests of clauses are expressions of slots. They are written as what they look like without the
 slots, which stand where those of the clauses do: ``["any", 0, ["all", 0, 0]]`` is an OR of one slot
@@ -26,7 +27,16 @@ from predicast.errors import PredicastError
 from predicast.language.json_form import constraint_from_document, constraint_to_document
 from predicast.model.constraint import MAX_NESTING, trusted_constraint
 from predicast.model.expression import And, Leaf, Node, Not, Or
-from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.operators import (
+    ELEMENTS,
+    JOINED,
+    LIKE,
+    PRESENCE,
+    RANGE,
+    REGEX,
+    SET,
+    Operator,
+)
 from predicast.model.outline import (
     KINDS,
     OperandType,
@@ -111,7 +121,7 @@ def _read_look(look: Any, slots: Iterator[Slot], depth: int) -> Node[Slot]:
 def _suit(operator: Operator, types: Sequence[OperandType]) -> bool:
     if operator in PRESENCE:
         return not types
-    if operator in SET | LIKE | REGEX | JOINED:
+    if operator in SET | LIKE | REGEX | JOINED | ELEMENTS:
         return list(types) == [OperandType.OBJECT]
     kinds = {KINDS.get(each) for each in types}
     return (

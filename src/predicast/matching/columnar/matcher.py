@@ -169,8 +169,10 @@ class Columnar(Matcher):
     def _relieved(self, parts: Parts, epoch: int) -> Parts:
         """Compile what is recent here and now, if compiling in the background cannot keep up."""
         waiting = [each for each in self._full if each not in self._in_work()]
-        if self.compile_threshold and len(waiting) <= _MOST_FULL:
-            return parts
+        if self.compile_threshold:
+            if len(waiting) <= _MOST_FULL:
+                return parts
+            del waiting[1:]  # no longer than it takes to have room for the next
         merge = Merge(waiting, (), epoch)
         merge.run(self.absent, self.layout)
         self._full = tuple(each for each in self._full if each not in waiting)
