@@ -75,6 +75,7 @@ class ConstraintTemplate:
             self.fixed,
             tuple([part.negated() for part in self.parts]),
             self.size,
+            self.element,
         )
 
     def joined(
