@@ -10,7 +10,7 @@ parameter is a literal without a text: its value comes from the caller, and only
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from math import isfinite
@@ -40,6 +40,7 @@ from predicast.model.values import canonical_number
 Convert: TypeAlias = Callable[[str], Value]
 Number: TypeAlias = int | float | ExactDecimal
 
+_FEW_PARTS: Final = 8  # by which any and all are told apart; with more, by what object they are
 _SURE_DIGITS: Final = 19  # any number of fewer digits fits into 64 bits
 
 
@@ -69,8 +70,16 @@ class ConstraintTemplate:
     element: Node[ConstraintTemplate] | None = None  # what one is to match; the literals are its
 
     def negated(self) -> ConstraintTemplate:
-        parts = tuple([part.negated() for part in self.parts])
-        return replace(self, operator=self.operator.negation, parts=parts)
+        return ConstraintTemplate(
+            self.attribute,
+            self.operator.negation,
+            self.literals,
+            self.start,
+            self.fixed,
+            tuple([part.negated() for part in self.parts]),
+            self.size,
+            self.element,
+        )
 
     def joined(
         self, operator: Operator, others: Sequence[ConstraintTemplate]
@@ -94,10 +103,11 @@ class ConstraintTemplate:
             1 + sum([each.size for each in parts]),
         )
 
-    def place(self) -> tuple[Operator, int]:
+    def place(self) -> tuple[Operator, object]:
         """What tells it apart from others on the attribute: where it stands in the text."""
         if self.parts:
-            return self.operator, -id(self)
+            few = len(self.parts) <= _FEW_PARTS
+            return self.operator, tuple([part.place() for part in self.parts]) if few else -id(self)
         return self.operator, self.literals[0].start if self.literals else self.start
 
     def fill(self, value_of: Callable[[Literal], Value]) -> Constraint:
