@@ -33,7 +33,8 @@ class Derivation:
         self._trees = {name: expression_of(name) for name in names}
         self._compiled = {name: compiled(tree) for name, tree in self._trees.items()}
         self._inputs = {name: inputs_of(tree) for name, tree in self._trees.items()}
-        # Most have no value without their inputs, and most events lack most inputs.
+        # Most have no value without their inputs, and most events lack most of them. What has one
+        # all the same is computed always; so must be whatever has an input from elsewhere.
         self._always = [name for name in names if self._compiled[name](_nothing) is not None]
         self._by_input: dict[str, list[str]] = {}
         for name, inputs in self._inputs.items():
