@@ -308,6 +308,33 @@ def derived(
 
 
 @app.command()
+def spark(
+    *,
+    preset: Annotated[Size, typer.Option(help="Some minutes, or a million events.")] = Size.SMALL,
+    events: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
+    seed: int = 0,
+    out: Out = Path("out/bench"),
+) -> None:
+    """What the Spark pipeline costs beyond matching, and beside joins that find the same."""
+    from bench.spark.results import goals_table, measured_table
+    from bench.spark.run import SETTINGS, measure_spark, steps
+
+    usual = SETTINGS[preset]
+    settings = replace(usual, events=events or usual.events, rounds=rounds or usual.rounds)
+    with progress_bar("preparing", total=steps(settings)) as bar:
+        measured = measure_spark(settings, seed=seed, progress=bar.step)
+    path = out / "spark.json"
+    measured.write(path)
+    _show([measured_table(measured), goals_table(measured)])
+    _tell([path])
+    for wrong in measured.wrong():
+        print(f"WRONG: {wrong}")
+    if measured.wrong():
+        raise typer.Exit(1)
+
+
+@app.command()
 def lists(
     *,
     subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,

@@ -37,9 +37,9 @@
     ├── InvalidOptionError             option (also a ValueError)
     ├── TableError
     │   ├── UnsupportedTableError      type (also a TypeError)
-    │   ├── UnknownColumnError         column, suggestion
-    │   ├── ColumnClashError           column
-    │   └── UnsupportedColumnError     column, type
+    │   ├── UnknownColumnError         column, subscription, suggestion
+    │   ├── ColumnClashError           column, subscription
+    │   └── UnsupportedColumnError     column, subscription, type
     ├── SnapshotError                  path
     │   ├── DamagedSnapshotError
     │   ├── SnapshotNotSavedError      errno (also an OSError)
@@ -377,6 +377,7 @@ class UnknownColumnError(TableError, ValueError):
     """A name that no column has."""
 
     column: str | None
+    subscription: str | None
     suggestion: str | None
 
 
@@ -384,12 +385,14 @@ class ColumnClashError(TableError, ValueError):
     """A name that two columns have, or that an added column would have too."""
 
     column: str | None
+    subscription: str | None
 
 
 class UnsupportedColumnError(TableError, ValueError):
     """A column whose type has no counterpart among the model's values."""
 
     column: str | None
+    subscription: str | None
     type: str | None
 
 

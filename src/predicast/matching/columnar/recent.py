@@ -53,8 +53,8 @@ _GAPS: Final = 1 << 10  # clauses that may be gone before the others are worth m
 _COMPILE: Final = 3_000
 _COMPILE_CLAUSE: Final = 10
 _COMPILE_TEST: Final = 3
-_COMPILE_CLAUSE_ALIKE: Final = 1.0
-_COMPILE_TEST_ALIKE: Final = 0.3
+_COMPILE_CLAUSE_ALIKE: Final = 3.0
+_COMPILE_TEST_ALIKE: Final = 0.5
 _DEAR: Final = 15_000
 
 # What asking costs: once, for each clause, and for each event that it is tried for.

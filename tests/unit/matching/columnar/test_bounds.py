@@ -96,8 +96,8 @@ def test_what_nobody_asks_for_any_more_leaves_no_axes_behind() -> None:
 
 def test_no_call_compiles_a_pile() -> None:
     matcher = Columnar()
-    most = 1_500
-    for key in range(4_000):
+    most = 5_000
+    for key in range(12_000):
         matcher.subscribe(key, above(key))
         assert all(len(view.recent) <= most for view in matcher.view().parts.recents)
         assert len(matcher.view().parts.recents) <= 4

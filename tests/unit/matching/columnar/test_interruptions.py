@@ -151,6 +151,7 @@ def filled(kind: type[Columnar]) -> tuple[Columnar, BruteForce]:
     """Four segments, recents that are full and others, and some deleted; all of it is due."""
     matcher, oracle = kind(), BruteForce()
     matcher.small = Calm.small  # type: ignore[misc]
+    matcher._wake = lambda lane: None  # type: ignore[method-assign]  # no thread is at work yet
     first = 0
     for many in (30, 12, 8, 24, 9, 9):
         new = {number: subscription(number) for number in range(first, first + many)}
@@ -167,7 +168,7 @@ def filled(kind: type[Columnar]) -> tuple[Columnar, BruteForce]:
     for key in (3, 31, 32, 45, 60, 70, 80):
         matcher.unsubscribe(key)
         oracle.unsubscribe(key)
-    del matcher.small
+    del matcher.small, matcher._wake
     matcher._ledger.spent = matcher._ledger.rent = 1e9
     return matcher, oracle
 
