@@ -308,6 +308,59 @@ def derived(
 
 
 @app.command()
+def spark(
+    *,
+    preset: Annotated[Size, typer.Option(help="Some minutes, or a million events.")] = Size.SMALL,
+    events: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
+    seed: int = 0,
+    out: Out = Path("out/bench"),
+) -> None:
+    """What the Spark pipeline costs beyond matching, and beside joins that find the same."""
+    from bench.spark.results import goals_table, measured_table
+    from bench.spark.run import SETTINGS, measure_spark, steps
+
+    usual = SETTINGS[preset]
+    settings = replace(usual, events=events or usual.events, rounds=rounds or usual.rounds)
+    with progress_bar("preparing", total=steps(settings)) as bar:
+        measured = measure_spark(settings, seed=seed, progress=bar.step)
+    path = out / "spark.json"
+    measured.write(path)
+    _show([measured_table(measured), goals_table(measured)])
+    _tell([path])
+    for wrong in measured.wrong():
+        print(f"WRONG: {wrong}")
+    if measured.wrong():
+        raise typer.Exit(1)
+
+
+@app.command()
+def lists(
+    *,
+    subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,
+    events: Annotated[int, typer.Option(min=1, help="Events in a batch.")] = 2_000,
+    batches: Annotated[int, typer.Option(min=1, help="How many of each.")] = 10,
+    seed: int = 0,
+    out: Out = Path("out/bench"),
+) -> None:
+    """What conditions on the elements of lists cost, beside brute force."""
+    from bench.lists import lists_table, measure_lists
+
+    with progress_bar("batches", total=2 * batches) as bar:
+        report = measure_lists(
+            subscriptions=subscriptions,
+            events=events,
+            batches=batches,
+            seed=seed,
+            advance=bar.advance,
+        )
+    path = out / "lists.json"
+    report.write(path)
+    _show([lists_table(report)])
+    _tell([path])
+
+
+@app.command()
 def real(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[PART]...", help="sigma, selective, loading.")

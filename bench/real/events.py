@@ -2,7 +2,8 @@
 
 The same program ran elsewhere: another user on another computer, other process ids, other ids of
 logons, another time, in another folder below the usual ones, with other numbers on its command
-line. What the programs are and what they were asked to do stays, so that rules go on firing.
+line, or one more argument. What the programs are and what they were asked to do stays, so that
+rules go on firing. Some command lines repeat, as they do in logs.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ _USERS: Final = 400
 _COMPUTERS: Final = 1_000
 _ACCOUNTS: Final = ("User", "ParentUser", "SourceUser", "TargetUser", "SubjectUserName")
 _FOLDERS: Final = re.compile(r"\\(Downloads|Temp|Desktop|Documents|Public)\\", re.IGNORECASE)
+_SAME_COMMAND: Final = 0.3  # the part of command lines that stay as they are if nothing varies them
+_ACCOUNT_ID: Final = re.compile(r"\bS-1-5-21(?:-\d+){4}\b")
 _LONG_NUMBER: Final = re.compile(r"(?<![\w.])\d{3,}(?![\w.])")
 _GUID: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _HASH: Final = re.compile(r"\b(MD5|SHA1|SHA256)=([0-9A-F]+)")
@@ -51,6 +54,8 @@ def _again(chance: random.Random, event: Event) -> Event:
         text = _FOLDERS.sub(lambda found: found[0][:-1] + folder, text)
         if name.endswith("CommandLine"):
             text = _LONG_NUMBER.sub(lambda found: numbers(found[0]), text)
+        if name == "CommandLine" and text == value and chance.random() > _SAME_COMMAND:
+            text += f" {chance.getrandbits(32):08x}"
         changed[name] = text
     changed["Computer"] = f"host-{chance.randrange(_COMPUTERS)}.example.org"
     return changed
@@ -70,6 +75,7 @@ def _random_parts(chance: random.Random, text: str) -> str:
     if _HEXADECIMAL.match(text):
         return f"0x{chance.getrandbits(24):x}"
     text = _GUID.sub(lambda _: _guid(chance), text)
+    text = _ACCOUNT_ID.sub(lambda _: _account_id(chance), text)
     return _HASH.sub(lambda found: f"{found[1]}={_hash(chance, len(found[2]))}", text)
 
 
@@ -81,6 +87,11 @@ def _time(chance: random.Random) -> str:
 def _guid(chance: random.Random) -> str:
     digits = f"{chance.getrandbits(128):032X}"
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def _account_id(chance: random.Random) -> str:
+    numbers = [chance.getrandbits(32) for _ in range(3)]
+    return "-".join(map(str, ("S-1-5-21", *numbers, chance.randrange(1_000, 1_500))))
 
 
 def _hash(chance: random.Random, digits: int) -> str:

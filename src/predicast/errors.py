@@ -23,6 +23,7 @@
     │   ├── TextTooLongError
     │   ├── NestingTooDeepError
     │   ├── TooManyClausesError        matcher, constraint (also an UnsupportedByMatcherError)
+    │   ├── ListTooLongError
     │   ├── WindowTooLargeError
     │   └── IdsTooLargeError
     ├── EngineError
@@ -36,9 +37,9 @@
     ├── InvalidOptionError             option (also a ValueError)
     ├── TableError
     │   ├── UnsupportedTableError      type (also a TypeError)
-    │   ├── UnknownColumnError         column, suggestion
-    │   ├── ColumnClashError           column
-    │   └── UnsupportedColumnError     column, type
+    │   ├── UnknownColumnError         column, subscription, suggestion
+    │   ├── ColumnClashError           column, subscription
+    │   └── UnsupportedColumnError     column, subscription, type
     ├── SnapshotError                  path
     │   ├── DamagedSnapshotError
     │   ├── SnapshotNotSavedError      errno (also an OSError)
@@ -85,6 +86,7 @@ __all__ = [
     "JsonFormError",
     "LanguageError",
     "LimitError",
+    "ListTooLongError",
     "MissingParameterError",
     "ModelError",
     "NestingTooDeepError",
@@ -292,6 +294,10 @@ class NestingTooDeepError(LimitError):
     """Parentheses, NOTs or nested objects past the limit."""
 
 
+class ListTooLongError(LimitError):
+    """A list of an event with more elements than one is allowed to have."""
+
+
 class WindowTooLargeError(LimitError):
     """A window of more operations than one is allowed to hold."""
 
@@ -371,6 +377,7 @@ class UnknownColumnError(TableError, ValueError):
     """A name that no column has."""
 
     column: str | None
+    subscription: str | None
     suggestion: str | None
 
 
@@ -378,12 +385,14 @@ class ColumnClashError(TableError, ValueError):
     """A name that two columns have, or that an added column would have too."""
 
     column: str | None
+    subscription: str | None
 
 
 class UnsupportedColumnError(TableError, ValueError):
     """A column whose type has no counterpart among the model's values."""
 
     column: str | None
+    subscription: str | None
     type: str | None
 
 

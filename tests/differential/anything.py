@@ -26,10 +26,10 @@ from predicast.model import (
     Operator,
     Or,
     Subscription,
-    Value,
     subscription_of,
 )
-from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
+from predicast.model.elements import ELEMENT, FIELDS
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.testing import edges
 
 NAMES: Final = ("a", "b", "c", "d", "e", "order.total", "é", "seen")
@@ -45,6 +45,8 @@ _START: Final = datetime(2026, 1, 31, 23, 59, 59, 999_998, tzinfo=UTC)
 _KINDS: Final = tuple(sorted(Kind, key=lambda kind: kind.value))
 _OPERATORS: Final = tuple(Operator)
 _PLAIN: Final = tuple(operator for operator in Operator if operator not in JOINED)
+_SINGLE_KINDS: Final = tuple(kind for kind in _KINDS if kind is not Kind.LIST)
+_OF_VALUES: Final = tuple(operator for operator in _PLAIN if operator not in ELEMENTS)
 _BLOCK_OPERATORS: Final = (
     Operator.EQ, Operator.EQ, Operator.LT, Operator.LE, Operator.GT, Operator.GE, Operator.BETWEEN,
     Operator.IN,
@@ -96,22 +98,42 @@ def instant(chance: Random) -> datetime:
     return datetime(chance.randint(1, 9999), chance.randint(1, 12), 1, tzinfo=UTC)
 
 
-DRAW: Final[Mapping[type, Callable[[Random], Value]]] = {
+def elements(chance: Random) -> list[Any]:
+    """A list of values of one type or of several, or of objects; nulls among them."""
+    types = chance.sample(_SINGLE, chance.choice((1, 1, 1, 2)))
+    of_objects = chance.random() < 0.4
+    found: list[Any] = []
+    for _ in range(chance.choice((0, 1, 2, 3, 8))):
+        if chance.random() < 0.1:
+            found.append(None)
+        elif of_objects:
+            fields = [field for field in _FIELDS if chance.random() < 0.8]
+            found.append({field: DRAW[chance.choice(types)](chance) for field in fields})
+        else:
+            found.append(DRAW[chance.choice(types)](chance))
+    return found
+
+
+_FIELDS: Final = ("a", "b")
+_SINGLE: Final = (int, float, str, bool, datetime)
+DRAW: Final[Mapping[type, Callable[[Random], Any]]] = {
     int: integer,
     float: real,
     str: text,
     bool: lambda chance: chance.random() < 0.5,
     datetime: instant,
+    list: elements,
 }
 _TYPES: Final[Mapping[Kind, tuple[type, ...]]] = {
     Kind.NUMBER: (int, float),
     Kind.STRING: (str,),
     Kind.BOOLEAN: (bool,),
     Kind.TIMESTAMP: (datetime,),
+    Kind.LIST: (list,),
 }
 
 
-def value(kind: Kind, chance: Random) -> Value:
+def value(kind: Kind, chance: Random) -> Any:
     """A value of the kind."""
     return DRAW[chance.choice(_TYPES[kind])](chance)
 
@@ -156,7 +178,7 @@ class World:
         chance = self._chance
         name = chance.choice(NAMES)
         kind = chance.choice(self._kinds[name])
-        usual = [each for each in _BLOCK_OPERATORS if kind in each.kinds]
+        usual = [each for each in (*_BLOCK_OPERATORS, *ELEMENTS) if kind in each.kinds]
         operators = usual if chance.random() < 0.8 else _OPERATORS
         return name, chance.choice(operators), kind
 
@@ -176,6 +198,8 @@ class World:
             return Constraint(name, operator, tuple(parts))
         if operator in PRESENCE:
             return Constraint(name, operator)
+        if operator in ELEMENTS:
+            return Constraint(name, operator, self._of_elements(2))
         if operator in LIKE:
             return Constraint(name, operator, self._like())
         if operator in REGEX:
@@ -191,6 +215,25 @@ class World:
                 name, operator, tuple(sorted(ends) if chance.random() < 0.9 else ends)
             )
         return Constraint(name, operator, value(kind, chance))
+
+    def _of_elements(self, lists: int) -> Subscription:
+        """What an element is to match, itself or its fields, with lists in it so many times."""
+        chance = self._chance
+        return Subscription.of(
+            [self._element_test(lists) for _ in range(chance.choice((0, 1, 1, 2)))]
+            for _ in range(chance.choice((1, 1, 1, 2)))
+        )
+
+    def _element_test(self, lists: int) -> Constraint:
+        chance = self._chance
+        name = chance.choice((ELEMENT, *(FIELDS + field for field in _FIELDS)))
+        if lists > 1 and chance.random() < 0.1:
+            operator = chance.choice((Operator.HAS, Operator.NOT_HAS))
+            return Constraint(name, operator, self._of_elements(lists - 1))
+        kind = chance.choice(_SINGLE_KINDS)
+        usual = [each for each in _BLOCK_OPERATORS if kind in each.kinds]
+        operators = usual if chance.random() < 0.6 else _OF_VALUES
+        return self._constraint(name, chance.choice(operators), kind)
 
     def _like(self) -> LikePattern:
         escape = self._chance.choice(("!", "\\"))

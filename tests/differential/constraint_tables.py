@@ -13,7 +13,7 @@ from predicast.language.arrow_form import SCHEMA
 from predicast.language.arrow_rows import REST
 from predicast.language.json_form import constraint_to_document, expression_to_document
 from predicast.model import Clause, Constraint, LikePattern, Operator, Subscription
-from predicast.model.operators import SET
+from predicast.model.operators import ELEMENTS, SET
 
 _COLUMN: Final[Mapping[type, str]] = {
     int: "int_value",
@@ -67,7 +67,7 @@ def _clause_rows(clause: Clause) -> Iterator[dict[str, Any]]:
 
 def _tests(constraint: Constraint) -> list[tuple[Operator, Any]]:
     operand = constraint.operand
-    if constraint.parts:
+    if constraint.parts or constraint.operator in ELEMENTS:
         parts = constraint_to_document(constraint)["value"]
         return [(constraint.operator, msgspec.json.encode(parts).decode())]
     if constraint.operator is Operator.BETWEEN:

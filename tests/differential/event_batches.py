@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from predicast.model import Event, Interval
+from predicast.model import Elements, Event, Interval
 
 _ENDS: Final = (" from", " to")  # behind an attribute's name: the columns of its intervals' ends
 _EXACT: Final = 2**53  # integers up to here are floats without loss
@@ -79,9 +79,31 @@ def _column(values: Sequence[Any], chance: Random) -> pa.Array | None:
     if len(types) != 1:
         return None
     (type_,) = types
+    if type_ is Elements:
+        return _list_column(values)
     if type_ is int and all(value is None or abs(value) < 2**15 for value in values):
         return pa.array(values, chance.choice((pa.int16(), pa.int32(), pa.int64())))
     return pa.array(values, chance.choice(_TYPES[type_]))
+
+
+def _list_column(values: Sequence[Elements | None]) -> pa.Array | None:
+    """Lists of values, or of objects, of one type throughout; Arrow has no others."""
+    lists = [None if each is None else each.plain() for each in values]
+    present = [each for some in lists if some is not None for each in some if each is not None]
+    if any(isinstance(each, dict) for each in present):
+        if not all(isinstance(each, dict) for each in present):
+            return None
+        names = {name for each in present for name in each}
+        columns = [[each[name] for each in present if name in each] for name in names]
+        if not names:
+            return None
+    else:
+        columns = [present]
+    if any(len(set(map(type, column))) > 1 for column in columns):
+        return None
+    if any(isinstance(each, list) for column in columns for each in column):
+        return None
+    return pa.array(lists) if present else None
 
 
 def _ends(values: Sequence[Any]) -> tuple[pa.Array, pa.Array] | None:

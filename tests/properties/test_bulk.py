@@ -35,12 +35,13 @@ def read(pairs: list[tuple[str, Any]]) -> list[Subscription]:
 @given(st.lists(subscriptions(), max_size=6))
 def test_texts_and_subscriptions(given_: list[Subscription]) -> None:
     texts = [to_where(each) for each in given_]
-    for expressions in (texts, given_):
+    stated = [ShapeCache().parse(text) for text in texts]
+    for expressions, right in ((texts, stated), (given_, given_)):
         for _ in range(2):  # the second time their shapes are known
             found = read([(f"s{number}", each) for number, each in enumerate(expressions)])
-            assert found == given_
+            assert found == right
             # 1 and 1.0 are equal; an outline tells them apart.
-            assert [outlined(each)[0] for each in found] == [outlined(each)[0] for each in given_]
+            assert [outlined(each)[0] for each in found] == [outlined(each)[0] for each in right]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from predicast.errors import (
     InvalidOptionError,
     UnknownColumnError,
     UnsupportedColumnError,
+    UnsupportedTableError,
 )
 
 EVERY_TYPE = """
@@ -64,6 +65,16 @@ def test_instants_are_instants_and_wall_clocks_are_utc(spark: SparkSession) -> N
         output="array",
     )
     assert result.head()["subscriptions"] == ["day", "instant", "wall clock"]  # type: ignore[index]
+
+
+def test_timestamps_of_the_sessions_zone(spark: SparkSession) -> None:
+    """As Spark's own WHERE reads them."""
+    test = "ts = TIMESTAMP '2024-01-01 00:00:00'"
+    events = spark.sql("SELECT TIMESTAMP '2024-01-01 00:00:00' AS ts")
+    assert events.where(test).count() == 1
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    assert ps.match(events, ps.compile({"a": test}, time_zone=zone)).count() == 1
+    assert ps.match(events, ps.compile({"a": test})).count() == 0
 
 
 @pytest.mark.parametrize("zone", ["GMT+8", "+05:30", "Europe/Lisbon", "UTC"])
@@ -196,6 +207,85 @@ def test_ends_of_an_interval_are_of_one_kind(events: DataFrame) -> None:
     for ends in (("price", "symbol"), ("symbol", "symbol")):
         with pytest.raises(UnsupportedColumnError, match="two numbers or two timestamps"):
             ps.match(events, {"a": "x < 10"}, intervals={"x": ends})
+
+
+def test_events_that_are_no_frame_of_spark(events: DataFrame) -> None:
+    given: list[Any] = [None, events.toPandas(), [{"price": 5.0}]]
+    for wrong in given:
+        with pytest.raises(UnsupportedTableError, match="events are a Spark DataFrame, not"):
+            ps.match(wrong, {"a": "price < 10"})
+        with pytest.raises(UnsupportedTableError, match="events are a Spark DataFrame, not"):
+            ps.explain(wrong, {"a": "price < 10"}, "a")
+
+
+def test_columns_are_named_not_computed(events: DataFrame) -> None:
+    with pytest.raises(InvalidOptionError, match="columns is a list of names") as caught:
+        ps.match(events, {"a": "price < 10"}, columns=[events["price"]])  # type: ignore[list-item]
+    assert caught.value.option == "columns"
+
+
+def test_fields_that_differ_in_case_alone(spark: SparkSession) -> None:
+    events = spark.sql(
+        "SELECT 1 AS event, named_struct('a', 1, 'A', 2, 'deep', named_struct('b', 3, 'B', 4)) AS s"
+    )
+    subscriptions = {"lower": "s.a = 1 AND s.deep.b = 3", "upper": "s.A = 2 AND s.deep.B = 4"}
+    for columns in (["event"], None):
+        rows = ps.match(events, subscriptions, columns=columns).collect()
+        assert [row.subscription for row in rows] == ["lower", "upper"]
+
+
+def test_texts_of_a_fixed_length(spark: SparkSession) -> None:
+    name = "spark.sql.preserveCharVarcharTypeInfo"
+    spark.conf.set(name, "true")
+    try:
+        events = spark.sql(
+            "SELECT CAST('ab' AS CHAR(4)) AS c, CAST('xy' AS VARCHAR(4)) AS v, "
+            "array(CAST('z' AS CHAR(2))) AS inside"
+        )
+        assert events.schema["c"].dataType.simpleString() == "char(4)"
+        result = ps.match(events, {"a": "c = 'ab  '", "b": "v = 'xy'", "none": "c = 'ab'"})
+        assert result.schema.fields[:-1] == events.schema.fields
+        assert [tuple(row) for row in result.collect()] == [
+            ("ab  ", "xy", ["z "], "a"),
+            ("ab  ", "xy", ["z "], "b"),
+        ]
+        assert ps.match(events, {"a": "c = 'ab  '"}, columns=["v"]).count() == 1
+    finally:
+        spark.conf.unset(name)
+
+
+def test_what_workers_send_is_what_they_said(spark: SparkSession) -> None:
+    """Spark compares names and nullability if it is told to, those inside lists included."""
+    name = "spark.sql.execution.arrow.pyspark.validateSchema.enabled"
+    spark.conf.set(name, "true")
+    try:
+        events = spark.sql(
+            "SELECT 1 AS n, CAST(NULL AS STRING) AS s, array(1, NULL) AS items, 1.5BD AS d, "
+            "named_struct('p', 1, 'q', CAST(NULL AS INT)) AS o, TIMESTAMP '2024-01-01' AS ts"
+        )
+        subscriptions = {"a": "n = 1", "b": "n = 2"}
+        assert [row.subscription for row in ps.match(events, subscriptions).collect()] == ["a"]
+        for how, expected in (("left", ["a"]), ("inner", ["a"])):
+            found = ps.match(events, subscriptions, output="array", how=how).collect()  # type: ignore[arg-type]
+            assert [row.subscriptions for row in found] == [expected]
+        assert ps.match(events, {"b": "n = 2"}, how="anti").count() == 1
+        assert ps.explain(events, subscriptions, "a").head().matched  # type: ignore[union-attr]
+        column = ps.matches(subscriptions=subscriptions).alias("ids")
+        assert [row.ids for row in events.select(column).collect()] == [["a"]]
+    finally:
+        spark.conf.unset(name)
+
+
+def test_what_is_wrong_with_a_column_is_said_of_a_subscription(events: DataFrame) -> None:
+    subscriptions = {"fine": "price < 3", "first": "prise < 3", "second": "prise > 5 OR price = 1"}
+    with pytest.raises(
+        UnknownColumnError, match=r"subscription 'first' \(and 1 others\) looks at 'prise'"
+    ) as caught:
+        ps.match(events, subscriptions)
+    assert caught.value.subscription == "first"
+    with pytest.raises(UnsupportedColumnError, match="subscription 'a' looks at 'o'") as refused:
+        ps.match(events, {"a": "o = 1", "b": "price < 3"})
+    assert refused.value.subscription == "a"
 
 
 @pytest.mark.parametrize("value", ["nan", "infinity"])

@@ -215,3 +215,55 @@ def test_a_process_builds_an_engine_once() -> None:
         each.shared()
     assert len(image._engines) <= 4
     assert images[0].shared() is not first
+
+
+def test_what_only_the_events_reveal(spark: SparkSession) -> None:
+    events = spark.createDataFrame(
+        [], "price double, s string, day date, o struct<x: int>, items array<int>, lo int, hi int"
+    )
+    wrong = {
+        "type": "price = '2.5'",
+        "day": "day > '2024-01-01'",
+        "pattern": "price LIKE '2%' OR s = 'a'",
+        "set": "price IN ('1', '2')",
+        "either": "price > 5 OR price < '2'",
+        "unknown": "prise < 1",
+        "input": "prise * 2 < 1",
+        "list": "items = 1",
+        "struct": "o = 1",
+    }
+    right = {
+        "fine": "price < 2 AND s LIKE 'a%' AND o.x IN (1, 2)",
+        "null": "price IS NULL",
+        "derived": "price * 2 > 1 AND day > DATE '2024-01-01'",
+        "interval": "x > 3",
+    }
+    table = wrong | right
+    options: dict[str, Any] = {"events": events, "intervals": {"x": ("lo", "hi")}}
+    compiled = ps.compile(table, on_invalid="quarantine", **options)
+    assert {row.id for row in compiled.invalid.collect()} == set(wrong)
+    assert len(compiled) == len(right)
+    errors = {row.id: row.error for row in compiled.invalid_rows}
+    assert "compared with a string, and the column is of type double" in errors["type"]
+    assert "did you mean 'price'?" in errors["unknown"]
+    ps.match(events, compiled, intervals=options["intervals"])  # raises no more
+    with pytest.raises(InvalidSubscriptionsError, match="9 of 13"):
+        ps.compile(table, events=events.schema, intervals=options["intervals"])
+    assert len(ps.compile(table)) == len(table)
+    engine = Engine()
+    engine.subscribe_many(table)
+    assert ps.compile(engine, on_invalid="drop", **options).left_out == len(wrong)
+
+
+def test_bytes_that_are_not_unicode_invalidate_their_row(spark: SparkSession) -> None:
+    table = spark.sql(
+        "SELECT 'good' AS id, 'x > 1' AS expression "
+        "UNION ALL SELECT 'bad', CAST(X'78203d2027ff27' AS STRING) "
+        "UNION ALL SELECT CAST(X'ff' AS STRING), 'x > 1'"
+    )
+    compiled = ps.compile(table, on_invalid="quarantine")
+    assert len(compiled) == 1
+    assert {row.id: row.expression for row in compiled.invalid.collect()} == {
+        "bad": "x = '\\udcff'",
+        "\\udcff": "x > 1",
+    }

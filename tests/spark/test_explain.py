@@ -5,28 +5,40 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
+from predicast import Engine
 from predicast import spark as ps
 from predicast.errors import ColumnClashError, UnknownColumnError, UnknownIdError
 
 ADDED = ["line", "depth", "part", "value", "held", "reason", "matched"]
 
 
-def test_each_part_of_what_was_written(spark: SparkSession) -> None:
+def test_each_part_of_the_clauses(spark: SparkSession) -> None:
     events = spark.createDataFrame(
         [(1, 5.0, "IBM"), (2, 50.0, None)], "event int, price double, symbol string"
     )
-    subscriptions = {"a": "NOT (price < 10 AND symbol LIKE 'I%')", "b": "no_column = 1"}
+    subscriptions = {"a": "NOT (price >= 10 OR symbol NOT LIKE 'I%')", "b": "no_column = 1"}
     result = ps.explain(events, subscriptions, "a")
     assert result.columns == ["event", "price", "symbol", *ADDED]
     assert [tuple(row)[3:] for row in result.orderBy("event", "line").collect()] == [
-        (1, 0, "NOT", None, False, None, False),
-        (2, 1, "AND", None, True, None, False),
-        (3, 2, "price < 10", "5.0", True, None, False),
-        (4, 2, "symbol LIKE 'I%'", "'IBM'", True, None, False),
-        (1, 0, "NOT", None, True, None, True),
-        (2, 1, "AND", None, False, None, True),
-        (3, 2, "price < 10", "50.0", False, None, True),
-        (4, 2, "symbol LIKE 'I%'", None, None, None, True),
+        (1, 0, "AND", None, True, None, True),
+        (2, 1, "price < 10", "5.0", True, None, True),
+        (3, 1, "symbol LIKE 'I%'", "'IBM'", True, None, True),
+        (1, 0, "AND", None, False, None, False),
+        (2, 1, "price < 10", "50.0", False, None, False),
+        (3, 1, "symbol LIKE 'I%'", None, None, None, False),
+    ]
+
+
+def test_an_engine_brings_what_was_written(spark: SparkSession) -> None:
+    engine = Engine()
+    engine.subscribe("NOT (price >= 10 OR symbol = 'IBM')", id="a")
+    events = spark.sql("SELECT 1 AS event, 5.0D AS price, 'IBM' AS symbol")
+    result = ps.explain(events, engine, "a", event_id="event")
+    assert [(row.part, row.held) for row in result.orderBy("line").collect()] == [
+        ("NOT", False),
+        ("OR", True),
+        ("price >= 10", False),
+        ("symbol = 'IBM'", True),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What workers run: memory is bounded by matches, not by events; and what they say if they can't.
+"""What workers run: memory is bounded, whatever matches; and what they say if they can't.
 
 But for the last test they run without Spark.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -15,28 +16,87 @@ import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
 
+from predicast import Engine
 from predicast import spark as ps
 from predicast.spark import workers
+from predicast.spark.answers import Bounds
 from predicast.spark.portable import portable
 from predicast.spark.shipping import Source
 from tests.other_python import python_without_predicast
 from tests.spark.conftest import MODE
 
 
-def test_pieces_follow_the_number_of_matches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_MATCHES", 1_000)
-    monkeypatch.setattr(workers, "_FIRST_ROWS", 2)
-    compiled = ps.compile({f"s{n}": "x > 0" for n in range(100)})
+def matched(
+    compiled: ps.CompiledSubscriptions, batches: list[pa.RecordBatch], bounds: Bounds
+) -> list[pa.RecordBatch]:
+    """What a worker makes of batches of events with one attribute, ``x``."""
     reader = workers.AttributeReader((Source("x", 0, ()),), {})
-    matching = workers.Matching(compiled.image, reader, 1, "left")
-    hot, cold = pa.array([1] * 50), pa.array([0] * 50)
-    batches = [pa.RecordBatch.from_arrays([values], ["k0"]) for values in (hot, cold, hot)]
-    results = list(pickle.loads(pickle.dumps(matching))(batches))
-    assert [result.num_rows for result in results[:6]] == [2, 10, 10, 10, 10, 8]
-    assert pa.Table.from_batches(results).column(0).to_pylist() == [1] * 50 + [0] * 50 + [1] * 50
-    assert sum(len(ids) for result in results for ids in result.column(1).to_pylist()) == 10_000
-    assert results[6].num_rows == 10  # as before it was known that these match nothing
-    assert results[7].num_rows == 40
+    matching = workers.Matching(compiled.image, reader, 1, "left", bounds)
+    return list(pickle.loads(pickle.dumps(matching))(batches))
+
+
+def events(*values: list[int]) -> list[pa.RecordBatch]:
+    return [pa.RecordBatch.from_arrays([pa.array(each)], ["k0"]) for each in values]
+
+
+def test_matches_are_counted_before_they_are_made() -> None:
+    """However few matched before: all that came after them used to be matched at once."""
+    compiled = ps.compile({f"s{n}": "x > 5" for n in range(100)})
+    batches = events([0] * 64 + [10] * 100)
+    results = matched(compiled, batches, Bounds(unasked=1_000, matches=1_000, id_bytes=1 << 20))
+    made = [sum(map(len, result.column(1).to_pylist())) for result in results]
+    assert [result.num_rows for result in results] == [74, *[10] * 9]
+    assert made == [1_000] * 10
+    assert [row for each in results for row in each.column(0).to_pylist()] == [0] * 64 + [10] * 100
+
+
+def test_a_set_of_values_is_counted_in_bounded_memory() -> None:
+    compiled = ps.compile({f"s{n}": f"x IN (7, 8, {n}) OR x > 1000" for n in range(50)})
+    batches = events([7, 0, 49, 2_000] * 25)
+    bounds = Bounds(unasked=0, matches=120, id_bytes=1 << 20)
+    results = matched(compiled, batches, bounds)
+    ids = [row for each in results for row in each.column(1).to_pylist()]
+    assert ids == compiled.engine().match_batch({"x": x} for x in [7, 0, 49, 2_000] * 25)
+    assert max(sum(map(len, each.column(1).to_pylist())) for each in results) <= 120
+
+
+def test_what_leaves_at_a_time_is_bounded_by_bytes_of_ids() -> None:
+    """More than 2 GB of ids fit into no array: pieces were at least 64 events, whatever ids."""
+    long = {f"{n:03}".ljust(400, "-"): "x > 5" for n in range(100)}
+    compiled = ps.compile(long)
+    results = matched(compiled, events([10] * 64), Bounds(id_bytes=100_000))
+    assert [result.num_rows for result in results] == [2] * 32  # 40,000 bytes each
+    assert all(ids == sorted(long) for each in results for ids in each.column(1).to_pylist())
+
+
+def test_an_event_is_never_divided() -> None:
+    compiled = ps.compile({f"s{n:03}": "x > 5" for n in range(100)})
+    for bounds in (Bounds(id_bytes=1), Bounds(unasked=0, matches=1)):
+        results = matched(compiled, events([10, 0, 10]), bounds)
+        assert [len(ids) for each in results for ids in each.column(1).to_pylist()] == [100, 0, 100]
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "anti"])
+def test_ids_are_sorted_in_whatever_order_they_came(how: str) -> None:
+    chance = random.Random(3)
+    ids = [chance.choice(["s", "é", "\U0001f600", "Z"]) + str(n) for n in range(200)]
+    engine = Engine()
+    engine.subscribe_many((id, f"x > {chance.randrange(100)}") for id in ids)
+    for id in ids[:20]:  # keys that stand for nothing, and one that is used again
+        engine.unsubscribe(id)
+    engine.subscribe("x < 3", id="last")
+    values = [chance.randrange(-5, 110) for _ in range(60)]
+    reader = workers.AttributeReader((Source("x", 0, ()),), {})
+    matching = workers.Matching(
+        ps.compile(engine).image, reader, 1, how, Bounds(unasked=0, matches=500, id_bytes=900)
+    )
+    table = pa.Table.from_batches(matching(events(values[:30], values[30:])))
+    expected = [(x, engine.match({"x": x})) for x in values]
+    if how == "anti":
+        assert table.column(0).to_pylist() == [x for x, found in expected if not found]
+        return
+    found = list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    assert found == [(x, right) for x, right in expected if right or how == "left"]
 
 
 def test_importing_the_package_imports_no_spark() -> None:

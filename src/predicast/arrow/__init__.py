@@ -4,7 +4,7 @@ What goes on from here is always a plain array with a plain validity: no diction
 nulls, no view, no run, no extension, and nothing that a kernel would have to doubt.
 """
 
-from predicast.arrow.plain import coded_text, is_text, plain, plain_type
+from predicast.arrow.plain import coded_text, is_list, is_text, plain, plain_type
 from predicast.arrow.tables import TableLike, as_table
 from predicast.arrow.values import (
     Read,
@@ -33,6 +33,7 @@ __all__ = [
     "instants",
     "integers",
     "is_decimal",
+    "is_list",
     "is_text",
     "numpy_of",
     "plain",

@@ -9,6 +9,7 @@ dictionary of text           a dictionary of different words, none of them null,
 dictionary of anything else  what its indices stand for
 string view                  large string
 timestamp with a time zone   the same instant without one, which may be unknown here
+list of any such             large list of plain values
 ===========================  ======================================================================
 
 The rest stays as it is. In what comes out, null is where ``is_null`` says so and nowhere else, and
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
@@ -60,7 +62,26 @@ def plain(array: pa.Array) -> pa.Array:
         return _text_dictionary(array.indices, values)
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         return array.view(pa.timestamp(kind.unit))  # a cast would look up the zone
+    if is_list(kind) and not _is_takeable(kind.value_type):
+        return _plain_list(array)
     return array.cast(pa.large_string()) if kind == pa.string_view() else array
+
+
+def _is_takeable(kind: pa.DataType) -> bool:
+    """Whether Arrow can take some of an array of the type."""
+    if pa.types.is_struct(kind):
+        return all(_is_takeable(field.type) for field in kind)
+    if is_list(kind):
+        return _is_takeable(kind.value_type)
+    return bool(pa.types.is_dictionary(kind)) or plain_type(kind) == kind
+
+
+def _plain_list(array: pa.Array) -> pa.Array:
+    lengths = pc.list_value_length(array).fill_null(0).to_numpy()
+    ends = np.zeros(len(array) + 1, np.int64)
+    np.cumsum(lengths, out=ends[1:])
+    values = _takeable(pc.list_flatten(array))
+    return pa.LargeListArray.from_arrays(pa.array(ends), values, mask=array.is_null())
 
 
 def _takeable(values: pa.Array) -> pa.Array:
@@ -88,6 +109,18 @@ def is_text(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a plain type is one of lists, in any of their layouts."""
+    types = pa.types
+    return bool(
+        types.is_list(kind)
+        or types.is_large_list(kind)
+        or types.is_fixed_size_list(kind)
+        or types.is_list_view(kind)
+        or types.is_large_list_view(kind)
+    )
 
 
 def coded_text(array: pa.Array) -> tuple[np.ndarray, pa.Array]:

@@ -2,12 +2,13 @@
 
 from predicast.derived.functions import call, kinds_of
 from predicast.derived.rows import compiled
-from predicast.derived.tree import Call, Case, Constant, Input, Span, Test, Tree, inputs_of
+from predicast.derived.tree import Call, Case, Constant, Each, Input, Span, Test, Tree, inputs_of
 
 __all__ = [
     "Call",
     "Case",
     "Constant",
+    "Each",
     "Input",
     "Span",
     "Test",

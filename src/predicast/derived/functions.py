@@ -12,18 +12,30 @@ from typing import Any, Final
 
 from predicast.derived import addresses, times, values
 from predicast.derived.casts import CASTS, TYPE_ALIASES
-from predicast.derived.tree import MAX_DEPTH, Call, Case, Constant, Input, Span, Tree, depth_of
+from predicast.derived.tree import (
+    MAX_DEPTH,
+    Call,
+    Case,
+    Constant,
+    Each,
+    Input,
+    Span,
+    Tree,
+    depth_of,
+)
 from predicast.errors import InvalidExpressionError, NestingTooDeepError, shortened, suggest
 from predicast.model import Kind, Value
-from predicast.model.values import kind_of
+from predicast.model.values import SCALARS, kind_of
 
 Kinds = frozenset[Kind]
 
-_ANY: Final = frozenset(Kind)
+_ANY: Final = SCALARS
 _NUMBER: Final = frozenset({Kind.NUMBER})
 _STRING: Final = frozenset({Kind.STRING})
 _BOOLEAN: Final = frozenset({Kind.BOOLEAN})
 _TIME: Final = frozenset({Kind.TIMESTAMP})
+_LIST: Final = frozenset({Kind.LIST})
+_UNKNOWN: Final = frozenset(Kind)  # an attribute may be of any
 _ORDERED: Final = _ANY - _BOOLEAN
 _MANY: Final = 1 << 16  # arguments: no text is long enough for more
 
@@ -83,6 +95,7 @@ _ALL: Final = (
     _strict("ltrim", values.trim_left, _STRING, _STRING),
     _strict("rtrim", values.trim_right, _STRING, _STRING),
     _strict("length", values.length, _NUMBER, _STRING),
+    _strict("size", len, _NUMBER, _LIST),
     _strict("ip_in", addresses.is_in, _BOOLEAN, _STRING, _STRING),
     Function("substring", (_STRING, _NUMBER, _NUMBER), 2, 3, _STRING, values.substring),
     Function("concat", (_STRING,), 2, _MANY, _STRING, values.concatenate),
@@ -119,6 +132,7 @@ ALIASES: Final = {
     "substr": "substring",
     **dict.fromkeys(("nvl", "ifnull"), "coalesce"),
     "dayofmonth": "day",
+    **dict.fromkeys(("cardinality", "array_size"), "size"),
 }
 WORDS: Final = {
     name: name for name in FUNCTIONS if name.isidentifier() and name != "shift"
@@ -172,7 +186,9 @@ def kinds_of(tree: Tree) -> Kinds:
     if isinstance(tree, Case):
         results = [result for _, result in tree.branches]
         return _common(results if tree.otherwise is None else [*results, tree.otherwise])
-    return _ANY if isinstance(tree, Input) else frozenset()
+    if isinstance(tree, Each):
+        return _LIST
+    return _UNKNOWN if isinstance(tree, Input) else frozenset()
 
 
 def _common(trees: Sequence[Tree]) -> Kinds:
@@ -208,6 +224,8 @@ def _checked(function: Function, arguments: Sequence[Tree]) -> Sequence[Tree]:
             )
     if function.alike:
         check_alike(function.name, arguments)
+    if function.name == "size" and not isinstance(arguments[0], Input):
+        raise _refused(function, 0, "size takes an attribute that is a list")
     if function.name == "date_trunc":
         return [_unit(function, arguments[0]), arguments[1]]
     if function.name == "ip_in":

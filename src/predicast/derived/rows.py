@@ -1,7 +1,8 @@
 """Derived attributes of one event: a tree compiled to functions of Python's own.
 
 A compiled tree takes ``get``, which gives the value of an attribute or ``None``. An attribute that
-is an interval is not one value: then there is no derived one (``values_of``).
+is an interval is not one value: then there is no derived one (``values_of``). One that is a list
+has none either, except for what is said of lists.
 """
 
 from __future__ import annotations
@@ -10,10 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 from predicast.derived.functions import FUNCTIONS
-from predicast.derived.tree import Call, Case, Condition, Constant, Input, Span, Test, Tree
-from predicast.model import And, Leaf, Not, Operator, Value
+from predicast.derived.tree import Call, Case, Condition, Constant, Each, Input, Span, Test, Tree
+from predicast.model import And, Elements, Leaf, Not, Operator, Value
 from predicast.model.operators import PRESENCE
-from predicast.model.values import kind_of
 
 Get: TypeAlias = Callable[[str], Any]
 Compiled: TypeAlias = Callable[[Get], Any]
@@ -24,7 +24,11 @@ def compiled(tree: Tree) -> Compiled:
     """A function from an event's attributes to the expression's value, ``None`` if it has none."""
     match tree:
         case Input(name):
-            return lambda get: get(name)
+            return lambda get: None if type(value := get(name)) is Elements else value
+        case Call("size", (Input(name),)):
+            return lambda get: len(value) if type(value := get(name)) is Elements else None
+        case Each():
+            return _each(tree)
         case Constant(value):
             return lambda _: value
         case Span():
@@ -81,6 +85,24 @@ def _case(tree: Case) -> Compiled:
     return choose
 
 
+def _each(tree: Each) -> Compiled:
+    name = tree.name
+    parts = [(computed, compiled(part)) for computed, part in tree.computed]
+
+    def with_computed(get: Get) -> Any:
+        elements = get(name)
+        if type(elements) is not Elements:
+            return elements
+        found = []
+        for attributes in elements.attributes():
+            values = {computed: part(attributes.get) for computed, part in parts}
+            there = {each: value for each, value in values.items() if value is not None}
+            found.append({**attributes, **there})
+        return Elements(tuple(found))
+
+    return with_computed
+
+
 def _condition(condition: Condition) -> Callable[[Get], Truth]:
     """Three-valued, as in SQL."""
     if isinstance(condition, Leaf):
@@ -108,15 +130,20 @@ def combined(truths: Iterable[Truth], *, decided: bool) -> Truth:
 
 
 def _test(test: Test) -> Callable[[Get], Truth]:
-    subject, constraint = compiled(test.subject), test.constraint
+    subject, constraint = _subject(test.subject), test.constraint
     if constraint.operator in PRESENCE:
         wanted = constraint.operator is Operator.EXISTS
         return lambda get: (subject(get) is not None) is wanted
 
     def holds(get: Get) -> Truth:
-        value = subject(get)
-        if value is None or kind_of(value) is not constraint.kind:
-            return None
-        return constraint.holds(value)
+        return constraint.truth(subject(get))
 
     return holds
+
+
+def _subject(tree: Tree) -> Compiled:
+    """What a test is about, which may be a list."""
+    if isinstance(tree, Input):
+        name = tree.name
+        return lambda get: get(name)
+    return compiled(tree)

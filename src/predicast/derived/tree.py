@@ -81,20 +81,32 @@ class Case:
     otherwise: Tree | None
 
 
-Tree: TypeAlias = Union[Input, Constant, Span, Call, Case]  # noqa: UP007  # recursive
+@dataclass(frozen=True, slots=True)
+class Each:
+    """A list, with what is computed from each of its elements beside the element.
+
+    For conditions on elements that compute, as in ``exists(tags, t -> lower(t) = 'a')``: inside of
+    such a list ``=lower(element)`` is an attribute like ``element``.
+    """
+
+    name: str  # of the list
+    computed: tuple[tuple[str, Tree], ...]  # by name, the names ascending
+
+
+Tree: TypeAlias = Union[Input, Constant, Span, Call, Case, Each]  # noqa: UP007  # recursive
 Condition: TypeAlias = Node[Test]
 
 
 def depth_of(tree: Tree) -> int:
     """How many functions stand inside one another."""
-    if isinstance(tree, Call | Case):
+    if isinstance(tree, Call | Case | Each):
         return 1 + max(map(depth_of, parts_of(tree)), default=0)
     return 0
 
 
 def inputs_of(tree: Tree) -> frozenset[str]:
     """The names of the attributes that it is computed from."""
-    if isinstance(tree, Input):
+    if isinstance(tree, Input | Each):
         return frozenset({tree.name})
     return frozenset(name for part in parts_of(tree) for name in inputs_of(part))
 
@@ -109,6 +121,8 @@ def parts_of(tree: Tree) -> Iterator[Tree]:
             yield result
         if tree.otherwise is not None:
             yield tree.otherwise
+    elif isinstance(tree, Each):
+        yield from (part for _, part in tree.computed)
 
 
 def tests_of(condition: Condition) -> Iterator[Test]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from predicast.derived import Input, compiled, inputs_of
 from predicast.language.derived_names import expression_of, is_derived
-from predicast.model import Event, Interval, Subscription, Value
+from predicast.model import Event, Held, Interval, Subscription, Value
 from predicast.model.event import with_values
 
 if TYPE_CHECKING:
@@ -26,13 +26,19 @@ if TYPE_CHECKING:
 class Derivation:
     """The derived attributes among some names."""
 
-    __slots__ = ("_compiled", "_inputs", "_trees")
+    __slots__ = ("_always", "_by_input", "_compiled", "_inputs", "_trees")
 
     def __init__(self, attributes: Iterable[str]) -> None:
         names = sorted(name for name in attributes if is_derived(name))
         self._trees = {name: expression_of(name) for name in names}
         self._compiled = {name: compiled(tree) for name, tree in self._trees.items()}
         self._inputs = {name: inputs_of(tree) for name, tree in self._trees.items()}
+        # Most have no value without their inputs, and most events lack most inputs.
+        self._always = [name for name in names if self._compiled[name](_nothing) is not None]
+        self._by_input: dict[str, list[str]] = {}
+        for name, inputs in self._inputs.items():
+            for each in inputs:
+                self._by_input.setdefault(each, []).append(name)
 
     def __bool__(self) -> bool:
         return bool(self._trees)
@@ -52,9 +58,15 @@ class Derivation:
         get = event.get
         if event.is_region:
             return with_values(event, {name: self._of_region(name, event) for name in self._trees})
-        return with_values(event, {name: value(get) for name, value in self._compiled.items()})
+        wanted = dict.fromkeys(self._always)
+        for attribute, _ in event.items():  # noqa: PERF102  # an event has no keys()
+            if attribute in self._by_input:
+                wanted |= dict.fromkeys(self._by_input[attribute])
+            if attribute in self._trees:  # what the event has under the name is not seen
+                wanted[attribute] = None
+        return with_values(event, {name: self._compiled[name](get) for name in wanted})
 
-    def _of_region(self, name: str, event: Event) -> Value | Interval | None:
+    def _of_region(self, name: str, event: Event) -> Held | None:
         tree = self._trees[name]
         if isinstance(tree, Input):
             return event.get(tree.name)
@@ -79,6 +91,10 @@ class Derivation:
 
         columns = self.columns(EventBatch.from_events(events))
         return matcher.match_columns(columns).by_event(len(events))
+
+
+def _nothing(_: str) -> None:
+    """What an event without attributes has."""
 
 
 NONE: Final = Derivation(())

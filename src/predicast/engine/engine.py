@@ -24,7 +24,7 @@ from predicast.engine.asking import checked_event, checked_events, checked_limit
 from predicast.engine.changes import Changes
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation
-from predicast.engine.judging import explain
+from predicast.engine.judging import attribute_names, explain
 from predicast.engine.operations import Change, Operation, Report, Subscribe, Unsubscribe
 from predicast.errors import (
     EngineError,
@@ -393,7 +393,7 @@ class Engine:
     def explain(self, id: str, event: Event | Mapping[str, Any]) -> Explanation:
         """Why the subscription matches the event, or why not, part by part of what was written."""
         checked = checked_event(event)
-        return explain(self.get(id), checked, self._absent)
+        return explain(self.get(id), checked, self._absent, attribute_names(event))
 
     # Keeping it.
 

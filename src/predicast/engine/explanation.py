@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from predicast.model import Interval, Value
+from predicast.model import Held
 from predicast.model.values import show
 
 MARKS: Final = {True: "✓", False: "✗", None: "?"}
@@ -28,7 +28,7 @@ class Seen:
     """
 
     attribute: str
-    value: Value | Interval | None
+    value: Held | None
     inputs: tuple[Seen, ...] = ()
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class Outcome:
         return MARKS[self.held]
 
     @property
-    def value(self) -> Value | Interval | None:
+    def value(self) -> Held | None:
         """The value that a test of one attribute saw; ``None`` if it is absent."""
         return self.seen[0].value if len(self.seen) == 1 else None
 
@@ -123,7 +123,7 @@ class Explanation:
         return "\n".join(lines)
 
 
-def shown(value: Value | Interval | None) -> str:
+def shown(value: Held | None) -> str:
     """A value for people: shortened if it is long."""
     return "absent" if value is None else _brief(show(value))
 

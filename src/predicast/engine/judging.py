@@ -13,8 +13,8 @@ Cost: linear in the wording; of a region the clauses of every part are made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from predicast.derived import inputs_of
 from predicast.engine.derivation import derived_event
@@ -22,7 +22,7 @@ from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, Outcome, Seen, shown
 from predicast.errors import suggest
 from predicast.language import to_where
-from predicast.language.derived_names import expression_of, is_derived
+from predicast.language.derived_names import expression_of, is_derived, list_name
 from predicast.language.where.printer import name as written_name
 from predicast.language.wording import (
     Phrase,
@@ -55,9 +55,14 @@ _PASSES: Final = 'which passes, as absent="passes" says'
 _NO_ONE_POINT: Final = "no one point satisfies all of it"
 
 
-def explain(entry: Entry, event: Event, absent: Absent) -> Explanation:
-    """Judge every part of what a subscription says."""
-    return judged(entry.id, entry.subscription, wording_of_entry(entry), event, absent)
+def explain(
+    entry: Entry, event: Event, absent: Absent, names: Iterable[str] | None = None
+) -> Explanation:
+    """Judge every part of what a subscription says.
+
+    ``names`` are those of all attributes that were given, if the event holds only some of them.
+    """
+    return judged(entry.id, entry.subscription, wording_of_entry(entry), event, absent, names)
 
 
 def wording_of_entry(entry: Entry) -> Wording:
@@ -68,19 +73,34 @@ def wording_of_entry(entry: Entry) -> Wording:
 
 
 def judged(
-    id: str, subscription: Subscription, wording: Wording, event: Event, absent: Absent
+    id: str,
+    subscription: Subscription,
+    wording: Wording,
+    event: Event,
+    absent: Absent,
+    names: Iterable[str] | None = None,
 ) -> Explanation:
     """The same of a subscription and its wording."""
     derived = derived_event(subscription, event)
-    outcome = _Judge(event, derived, absent).outcome(wording, wanted=True)
+    given = [name for name, _ in event.items()] if names is None else list(names)
+    outcome = _Judge(given, derived, absent).outcome(wording, wanted=True)
     return Explanation(id, subscription.matches(derived, absent), outcome)
 
 
-class _Judge:
-    """An event, as it was given and with derived attributes."""
+def attribute_names(event: Event | Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """The dotted names of all that was given as an event, whether it can be compared or not."""
+    for name, value in event.items():
+        if isinstance(value, Mapping):
+            yield from attribute_names(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
 
-    def __init__(self, given: Event, event: Event, absent: Absent) -> None:
-        self._names = [name for name, _ in given.items()]
+
+class _Judge:
+    """An event with its derived attributes, and the names of those that it was given with."""
+
+    def __init__(self, names: Sequence[str], event: Event, absent: Absent) -> None:
+        self._names = names
         self._event = event
         self._absent = absent
 
@@ -155,6 +175,7 @@ class _Judge:
         return constraint.holds(value)
 
     def _seen(self, attribute: str) -> Seen:
+        attribute = list_name(attribute)
         value = self._event.get(attribute)
         if not is_derived(attribute):
             return Seen(attribute, value)

@@ -47,7 +47,7 @@ from predicast.errors import (
 )
 from predicast.language.arrow_rows import OPERATORS, REST, VALUES, read_row
 from predicast.language.derived_names import canonical_attribute, is_derived
-from predicast.model.operators import JOINED, LIKE, PRESENCE, REGEX, SET, Operator
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE, REGEX, SET, Operator
 from predicast.model.outline import KINDS, OperandType
 
 NOTHING: Final = 0  # the code of the type of a row without a value
@@ -90,7 +90,7 @@ def _of(operators: frozenset[Operator]) -> np.ndarray:
 
 
 _TAKEN: Final = _taken()
-_PATTERNS: Final = _of(LIKE | REGEX | JOINED)  # and what is written as JSON
+_PATTERNS: Final = _of(LIKE | REGEX | JOINED | ELEMENTS)  # and what is written as JSON
 _SETS: Final = _of(SET)
 
 

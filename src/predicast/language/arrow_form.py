@@ -15,9 +15,10 @@ column               type       meaning
 ===================  =========  ==================================================================
 
 For ``any`` and ``all``, ``string_value`` holds the constraints that they join as the JSON form
-writes them: ``[{"operator": "prefix", "value": "a"}, …]``. The rest of a clause, if it has one, is
-a row with the word ``rest`` for its operator, without an attribute, and its JSON form in
-``string_value``.
+writes them: ``[{"operator": "prefix", "value": "a"}, …]``; for ``has`` and ``not has`` the
+subscription that elements are to match: ``{"any": [{"all": [...]}]}``. The rest of a clause, if it
+has one, is a row with the word ``rest`` for its operator, without an attribute, and its JSON form
+in ``string_value``.
 
 Rows of one clause with the operator ``in`` (or ``not in``) on one attribute are the members of
 one set. For between, write two rows, ``>=`` and ``<=``.

@@ -21,7 +21,7 @@ from predicast.language.json_form import (
     expression_from_document,
 )
 from predicast.model import Clause, Constraint, Expression, Operator, Subscription
-from predicast.model.operators import JOINED, PRESENCE, RANGE, SET
+from predicast.model.operators import ELEMENTS, JOINED, PRESENCE, RANGE, SET
 
 REST: Final = "rest"  # in the place of an operator
 VALUES: Final = ("int_value", "float_value", "string_value", "bool_value", "timestamp_value")
@@ -76,7 +76,7 @@ def read_row(row: dict[str, Any], number: int) -> Constraint | None:
         return None
     operator = _operator(row["operator"], number)
     value = _value(row, operator, number)
-    if operator in JOINED:
+    if operator in JOINED | ELEMENTS:
         return _joined(row, operator, value, number)
     try:
         return Constraint(row["attribute"], operator, (value,) if operator in SET else value)
@@ -90,7 +90,7 @@ def read_row(row: dict[str, Any], number: int) -> Constraint | None:
 
 
 def _joined(row: dict[str, Any], operator: Operator, parts: Any, number: int) -> Constraint:
-    """Any or all of what is written as JSON."""
+    """Any or all of what is written as JSON, or what elements are to match."""
     document = {"attribute": row["attribute"], "operator": operator.value}
     try:
         return constraint_from_document({**document, "value": _decoded(parts)})

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any, NoReturn
 
 from predicast.derived import Constant, Input, Span, Tree, call
 from predicast.errors import LanguageError, NoTruthValueError
-from predicast.language.derived_names import expression_of
+from predicast.language.derived_names import expression_of, list_attribute
 from predicast.language.where.printer import DERIVED
 from predicast.language.where.scalar_text import name_of, text_of
-from predicast.model import Constraint, Expression, Leaf, LikePattern, Operator
+from predicast.model import (
+    Constraint,
+    Expression,
+    Leaf,
+    LikePattern,
+    Operator,
+    subscription_of,
+)
 from predicast.model.constraint import checked_name
+from predicast.model.elements import ELEMENT
 from predicast.model.expression import COMBINE
 from predicast.model.values import checked
 
@@ -184,6 +192,47 @@ class Attribute:
     def matches(self, pattern: str) -> Expression:
         """A string in which the RE2 regular expression occurs."""
         return self._is(Operator.MATCHES, pattern)
+
+    def __getitem__(self, name: str) -> Attribute:
+        """A field of it: ``attr("order")["total"]`` is ``attr("order.total")``."""
+        if not isinstance(self._tree, Input):
+            raise LanguageError(f"{self!r} is computed, and has no field {name!r}")
+        return attr(f"{self._tree.name}.{checked_name(name)}")
+
+    # Without this, Python would try to iterate over fields called 0, 1, 2, ...
+    __iter__ = None
+
+    def has(self, value: Any) -> Expression:
+        """A list with this value in it.
+
+        >>> from predicast.language import parse_where, to_subscription
+        >>> to_subscription(attr("tags").has("a")) == parse_where("array_contains(tags, 'a')")
+        True
+        """
+        return self.has_some(lambda element: element == value)
+
+    def has_one_of(self, values: Iterable[Any]) -> Expression:
+        """A list with one of these values in it."""
+        return self.has_some(lambda element: element.isin(values))
+
+    def has_some(self, condition: Callable[[Attribute], Expression]) -> Expression:
+        """A list with an element for which the condition is true.
+
+        >>> from predicast.language import parse_where, to_subscription
+        >>> built = attr("items").has_some(lambda i: (i["price"] < 10) & (i["kind"] == "book"))
+        >>> text = "exists(items, i -> i.price < 10 AND i.kind = 'book')"
+        >>> to_subscription(built) == parse_where(text)
+        True
+        """
+        return self._has(condition(attr(ELEMENT)))
+
+    def has_only(self, condition: Callable[[Attribute], Expression]) -> Expression:
+        """A list for all of whose elements the condition is true: ``forall``."""
+        return ~self._has(~condition(attr(ELEMENT)))
+
+    def _has(self, condition: Expression) -> Expression:
+        wanted = subscription_of(condition)
+        return Leaf(Constraint(list_attribute(self._name, wanted), Operator.HAS, wanted))
 
     def exists(self) -> Expression:
         """The event has the attribute."""

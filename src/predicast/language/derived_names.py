@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from predicast.bounded_cache import remembered
-from predicast.derived import Tree
+from predicast.derived import Each, Input, Tree
 from predicast.derived.tree import Constant, Span
 from predicast.errors import LanguageError, ParseError
 from predicast.language.where.printer import DERIVED
+from predicast.model import Subscription
 
 _MAX_BYTES: Final = 8 << 20  # of expressions that are remembered: some thousands of them
 
@@ -46,6 +47,30 @@ def canonical_attribute(attribute: str) -> str:
     from predicast.language.where.scalar_text import name_of
 
     return name_of(expression_of(attribute))
+
+
+def list_attribute(name: str, wanted: Subscription) -> str:
+    """The name of a list whose elements are to match a subscription.
+
+    It says what is computed from the elements, if that is what the subscription looks at.
+    """
+    from predicast.language.where.scalar_text import name_of
+
+    computed = {each: expression_of(each) for each in wanted.attributes() if is_derived(each)}
+    tree = expression_of(name) if is_derived(name) else Input(name)
+    if not isinstance(tree, Input | Each):
+        raise LanguageError(f"{name!r} is computed, and no list")
+    if computed:
+        return name_of(Each(tree.name, tuple(sorted(computed.items()))))
+    return name_of(Input(tree.name))
+
+
+def list_name(attribute: str) -> str:
+    """The name of the list itself, whatever is computed from its elements."""
+    from predicast.language.where.scalar_text import name_of
+
+    tree = expression_of(attribute) if is_derived(attribute) else None
+    return name_of(Input(tree.name)) if isinstance(tree, Each) else attribute
 
 
 def check_attributes(attributes: Iterable[str]) -> None:

@@ -8,16 +8,20 @@ A subscription lists its clauses, a clause its constraints::
         {"attribute": "note", "operator": "like", "value": "50!% off", "escape": "!"},
         {"attribute": "volume", "operator": "exists"},
         {"attribute": "name", "operator": "any", "value": [
-            {"operator": "prefix", "value": "a"}, {"operator": "contains", "value": "b"}]}]}]}
+            {"operator": "prefix", "value": "a"}, {"operator": "contains", "value": "b"}]},
+        {"attribute": "tags", "operator": "has", "value": {"any": [{"all": [
+            {"attribute": "element", "operator": "=", "value": "a"}]}]}}]}]}
 
-The parts of any and all are on the attribute that they are said of. A clause whose expression was
-not multiplied out has a rest, of groups within groups::
+The parts of any and all are on the attribute that they are said of. What elements of a list are to
+match is a subscription of its own, about ``element`` or, where they are objects,
+``element.price``. A clause whose expression was not multiplied out has a rest, of groups within
+groups::
 
     {"all": [...], "rest": {"all": [{"any": [constraint, {"all": [constraint, constraint]}]}, ...]}}
 
 An event is a JSON object. JSON has no timestamps and no intervals; they are objects with one key::
 
-    {"symbol": "IBM", "at": {"$timestamp": "2026-01-31T09:30:00Z"},
+    {"symbol": "IBM", "at": {"$timestamp": "2026-01-31T09:30:00Z"}, "tags": ["a", "b"],
      "x": {"$interval": {"lo": 3, "hi": 7, "hi_open": true}}}
 """
 
@@ -32,17 +36,26 @@ import msgspec
 from predicast.errors import (
     InvalidValueError,
     JsonFormError,
+    LanguageError,
     LimitError,
     ModelError,
-    ParseError,
     suggest,
 )
-from predicast.language.derived_names import canonical_attribute
+from predicast.language.derived_names import canonical_attribute, list_attribute, list_name
 from predicast.language.where.literals import timestamp
-from predicast.model import Clause, Constraint, Event, Interval, LikePattern, Operator, Subscription
-from predicast.model.constraint import MAX_NESTING
+from predicast.model import (
+    Clause,
+    Constraint,
+    Elements,
+    Event,
+    Interval,
+    LikePattern,
+    Operator,
+    Subscription,
+)
+from predicast.model.constraint import MAX_LISTS, MAX_NESTING
 from predicast.model.expression import And, Expression, Leaf, Not, Or
-from predicast.model.operators import JOINED, LIKE, PRESENCE
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE
 from predicast.model.values import lone_surrogate
 
 P = TypeVar("P")
@@ -59,8 +72,11 @@ _INTERVAL_KEYS: Final = frozenset({"lo", "hi", "lo_open", "hi_open"})
 
 def subscription_to_json(subscription: Subscription) -> str:
     """The subscription as one line of JSON."""
-    clauses = [_clause_document(clause) for clause in subscription.clauses]
-    return msgspec.json.encode({"any": clauses}).decode()
+    return msgspec.json.encode(_subscription_document(subscription)).decode()
+
+
+def _subscription_document(subscription: Subscription) -> dict[str, Any]:
+    return {"any": [_clause_document(clause) for clause in subscription.clauses]}
 
 
 def event_to_json(event: Event) -> str:
@@ -91,7 +107,10 @@ def constraint_to_document(constraint: Constraint) -> dict[str, Any]:
         "operator": constraint.operator.value,
     }
     operand: Any = constraint.operand
-    if constraint.operator in JOINED:
+    if isinstance(operand, Subscription):
+        document["attribute"] = list_name(constraint.attribute)
+        document["value"] = _subscription_document(operand)
+    elif constraint.operator in JOINED:
         document["value"] = [constraint_to_document(part) for part in operand]
         for part in document["value"]:
             del part["attribute"]
@@ -107,6 +126,8 @@ def constraint_to_document(constraint: Constraint) -> dict[str, Any]:
 
 
 def _document(value: Any) -> Any:
+    if isinstance(value, Elements):
+        return _list_document(value.plain())
     if isinstance(value, datetime):
         return {"$timestamp": value.replace(tzinfo=None).isoformat() + "Z"}
     if isinstance(value, Interval):
@@ -114,6 +135,14 @@ def _document(value: Any) -> Any:
         opens = {end: True for end in ("lo_open", "hi_open") if getattr(value, end)}
         return {"$interval": ends | opens}
     return value
+
+
+def _list_document(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_list_document(each) for each in value]
+    if isinstance(value, dict):
+        return {name: _list_document(each) for name, each in value.items()}
+    return _document(value)
 
 
 # Reading.
@@ -126,14 +155,7 @@ def subscription_from_json(text: str | bytes) -> Subscription:
 
 def subscription_from_document(document: Any) -> Subscription:
     """The subscription from JSON that has been decoded already."""
-    clauses = _list(_only(document, "any", "$"), "$.any")
-    reader = _Reader()
-    reader.count(clauses, "$.any")
-    return Subscription(
-        tuple(
-            [reader.clause(clause, f"$.any[{position}]") for position, clause in enumerate(clauses)]
-        )
-    )
+    return _Reader().subscription(document, "$")
 
 
 def constraint_from_document(document: Any) -> Constraint:
@@ -151,11 +173,16 @@ class _Reader:
 
     def __init__(self) -> None:
         self._left = 2 * MAX_CONSTRAINTS  # clauses, groups and constraints
+        self._lists = 0  # conditions on elements that stand around this
 
     def count(self, parts: list[Any], path: str) -> None:
         self._left -= len(parts)
         if self._left < 0:
             _refuse(path, f"there are more than {MAX_CONSTRAINTS} constraints in all")
+
+    def subscription(self, document: Any, path: str) -> Subscription:
+        clauses = self._parts(_only(document, "any", path), f"{path}.any", self.clause)
+        return Subscription(tuple(clauses))
 
     def clause(self, document: Any, path: str) -> Clause:
         if not isinstance(document, dict) or "all" not in document:
@@ -192,6 +219,8 @@ class _Reader:
         _check_keys(document, _CONSTRAINT_KEYS, path)
         operator = _operator(document.get("operator"), f"{path}.operator")
         attribute = document.get("attribute", of)
+        if operator in ELEMENTS:
+            return _made(attribute, operator, self._of_elements(document, path), path)
         if operator not in JOINED:
             return _made(attribute, operator, _plain_operand(document, operator, path), path)
         if "escape" in document:
@@ -204,6 +233,18 @@ class _Reader:
             lambda part, at: self._constraint(part, at, attribute, depth + 1),
         )
         return _made(attribute, operator, parts, path)
+
+    def _of_elements(self, document: dict[str, Any], path: str) -> Subscription:
+        """What elements of a list are to match."""
+        if "escape" in document:
+            _refuse(f"{path}.escape", "only like takes an escape")
+        self._lists += 1
+        if self._lists > MAX_LISTS:
+            why = f"conditions on elements stand inside one another more than {MAX_LISTS} times"
+            _refuse(path[:60], why)
+        found = self.subscription(document.get("value"), f"{path}.value")
+        self._lists -= 1
+        return found
 
     def _parts(self, document: Any, path: str, read: Callable[[Any, str], P]) -> list[P]:
         parts = _list(document, path)
@@ -235,16 +276,25 @@ def _with_values(document: dict[str, Any], path: str, depth: int) -> dict[str, A
     found = {}
     for key, value in document.items():
         # A name that is not Unicode is left to Event to refuse; no path could show it.
-        if isinstance(value, dict) and lone_surrogate(key) is None:
-            inner = f"{path}.{key}"
-            special = next(iter(value), "") if len(value) == 1 else ""
-            if special in {"$timestamp", "$interval"}:
-                found[key] = _value(value, inner)
-            else:
-                found[key] = _with_values(value, inner, depth + 1)
+        if isinstance(value, dict | list) and lone_surrogate(key) is None:
+            found[key] = _with_value(value, f"{path}.{key}", depth + 1)
         else:
             found[key] = value
     return found
+
+
+def _with_value(value: Any, path: str, depth: int) -> Any:
+    """What stands under a name, or in a list."""
+    if isinstance(value, list):
+        if depth > 64:
+            return value
+        return [_with_value(each, f"{path}[{n}]", depth + 1) for n, each in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    special = next(iter(value), "") if len(value) == 1 else ""
+    if special in {"$timestamp", "$interval"}:
+        return _value(value, path)
+    return _with_values(value, path, depth)
 
 
 def decoded(text: str | bytes) -> Any:
@@ -277,10 +327,12 @@ def _plain_operand(document: dict[str, Any], operator: Operator, path: str) -> A
 
 def _made(attribute: Any, operator: Operator, operand: Any, path: str) -> Constraint:
     try:
-        if isinstance(attribute, str):
+        if operator in ELEMENTS and isinstance(attribute, str):
+            attribute = list_attribute(attribute, operand)
+        elif isinstance(attribute, str):
             attribute = canonical_attribute(attribute)
         return Constraint(attribute, operator, operand)
-    except (LimitError, ModelError, ParseError) as error:
+    except (LanguageError, LimitError, ModelError) as error:
         raise JsonFormError(f"{path}: {error.message}", path=path) from error
 
 

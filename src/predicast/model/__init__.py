@@ -2,7 +2,8 @@
 
 from predicast.model.clause import Clause
 from predicast.model.constraint import Absent, Constraint
-from predicast.model.event import Event
+from predicast.model.elements import Elements
+from predicast.model.event import Event, Held
 from predicast.model.expression import And, Expression, Leaf, Not, Or
 from predicast.model.interval import Interval
 from predicast.model.normal_form import MAX_CLAUSES, subscription_of
@@ -17,8 +18,10 @@ __all__ = [
     "And",
     "Clause",
     "Constraint",
+    "Elements",
     "Event",
     "Expression",
+    "Held",
     "Interval",
     "Kind",
     "Leaf",

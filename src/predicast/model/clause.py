@@ -7,17 +7,19 @@ the constraints hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from predicast.errors import InvalidConstraintError
-from predicast.model.constraint import Absent, Constraint
+from predicast.model.constraint import Absent, Constraint, Truth, joined_truth
 from predicast.model.domain import domain_of
+from predicast.model.elements import Elements
 from predicast.model.event import Event
 from predicast.model.expression import And, Expression, Leaf, Or, leaves_of
 from predicast.model.interval import Interval
-from predicast.model.rests import rest_holds
+from predicast.model.rests import rest_holds, rest_truth
+from predicast.model.values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,13 @@ class Clause:
             elif not constraint.holds(value):
                 return position
         return len(self.constraints)
+
+    def truth(self, get: Callable[[str], Value | Elements | None]) -> Truth:
+        """Whether it is true, false or unknown of attributes that are single values or lists."""
+        tests = (each.truth(get(each.attribute)) for each in self.constraints)
+        if self.rest is None:
+            return joined_truth(tests, decides=False)
+        return joined_truth((*tests, rest_truth(self.rest, get)), decides=False)
 
     def all_constraints(self) -> Iterator[Constraint]:
         """Its constraints, and those of the rest, of which not all need hold."""

@@ -7,6 +7,9 @@ that is SQL's three-valued logic, with *unknown* told apart from *false* only wh
 Whatever OR says of one attribute is one constraint as well: *any* and *all* join others on the same
 attribute, inside one another if need be. What a simpler operator says is said by that one: any of
 ``x = 1`` and ``x = 2`` is ``x IN (1, 2)`` (``predicast.model.folding``).
+
+Of a list it is asked whether some element matches a subscription of its own
+(``predicast.model.elements``): true if one does, unknown if it is unknown of one, and else false.
 """
 
 from __future__ import annotations
@@ -14,11 +17,12 @@ from __future__ import annotations
 import operator as python_operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from predicast.errors import InvalidConstraintError, NestingTooDeepError
+from predicast.model.elements import Elements
 from predicast.model.like import like_test
-from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.patterns import LikePattern, PatternError, regex_test
 from predicast.model.values import (
     NOT_UNICODE,
@@ -30,14 +34,22 @@ from predicast.model.values import (
     lone_surrogate,
 )
 
+if TYPE_CHECKING:
+    from predicast.model.subscription import Subscription
+
 Absent: TypeAlias = Literal["fails", "passes"]
+Truth: TypeAlias = bool | None  # None: unknown
 # In characters; a match may take a time that grows with it and with the string.
 LONGEST_LIKE: Final = 1 << 17
 # Of constraints and expressions inside one another: more than any text can say with 64 parentheses,
 # and few enough for what walks them by recursion.
 MAX_NESTING: Final = 200
 
-Operand: TypeAlias = "Value | tuple[Value, ...] | LikePattern | tuple[Constraint, ...] | None"
+MAX_LISTS: Final = 4  # conditions on elements of lists inside one another
+
+Operand: TypeAlias = (
+    "Value | tuple[Value, ...] | LikePattern | tuple[Constraint, ...] | Subscription | None"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +57,10 @@ class Constraint:
     """(attribute, operator, operand), checked and canonical when made.
 
     The operand is a value; a pair for between; a sorted tuple without repeats for in; a
-    ``LikePattern`` for like; ``None`` for exists and absent; for any and all the constraints that
-    they join, in an order of their own. Numbers have one spelling (1.0 is 1), so equal constraints
-    mean the same. Any and all of what a simpler operator says become that operator.
+    ``LikePattern`` for like; for has the ``Subscription`` that an element is to match; ``None`` for
+    exists and absent; for any and all the constraints that they join, in an order of their own.
+    Numbers have one spelling (1.0 is 1), so equal constraints mean the same. Any and all of what a
+    simpler operator says become that operator.
 
     ``kind`` is that of all the values that can satisfy it; ``None`` if there are several such kinds
     (exists, any of ``x = 1`` and ``x = 'a'``) or none (absent).
@@ -92,7 +105,7 @@ class Constraint:
         """How many constraints it is made of, itself among them."""
         return 1 + sum([part.size for part in self.parts])
 
-    def holds(self, value: Value) -> bool:
+    def holds(self, value: Value | Elements) -> bool:
         """Whether a present value satisfies it."""
         operator = self.operator
         if operator in JOINED:
@@ -114,6 +127,21 @@ class Constraint:
             return self.operator is Operator.ABSENT
         return absent == "passes"
 
+    def truth(self, value: Value | Elements | None) -> Truth:
+        """Whether it is true, false or unknown of a value, or of none, as in SQL."""
+        if self.operator in JOINED:
+            decides = self.operator is Operator.ANY
+            return joined_truth((part.truth(value) for part in self.parts), decides=decides)
+        if self.operator in PRESENCE:
+            return (value is None) is (self.operator is Operator.ABSENT)
+        if value is None or kind_of(value) is not self.kind:
+            return None
+        if not isinstance(value, Elements):
+            held: bool = _TESTS[self.operator](value, self.operand)
+            return held
+        found = _some(value, self.operand)
+        return found if found is None or self.operator is Operator.HAS else not found
+
     def negated(self) -> Constraint:
         """The constraint that NOT makes of it."""
         operand = self.operand
@@ -124,6 +152,17 @@ class Constraint:
     def joined(self, operator: Operator, others: Sequence[Constraint]) -> Constraint:
         """Any or all of this and others on the same attribute."""
         return Constraint(self.attribute, operator, (self, *others))
+
+
+def joined_truth(truths: Iterable[Truth], *, decides: bool) -> Truth:
+    """Any of the truths if TRUE decides, all of them if FALSE does."""
+    found: Truth = not decides
+    for truth in truths:
+        if truth is decides:
+            return decides
+        if truth is None:
+            found = None
+    return found
 
 
 def checked_name(attribute: Any) -> str:
@@ -186,7 +225,9 @@ _KIND_NUMBERS: Final[dict[Kind | None, int]] = {
 def _sorting_key(constraint: Constraint) -> tuple[int, int, Any]:
     """Operands are compared only if the operators and kinds are the same, and so are the types."""
     parts = constraint.parts
-    operand = tuple([_sorting_key(part) for part in parts]) if parts else constraint.operand
+    operand: Any = tuple([_sorting_key(part) for part in parts]) if parts else constraint.operand
+    if constraint.operator in ELEMENTS:
+        operand = repr(operand)
     return _OPERATOR_NUMBERS[constraint.operator], _KIND_NUMBERS[constraint.kind], operand
 
 
@@ -225,6 +266,8 @@ def _canonical(attribute: str, operator: Operator, operand: Any) -> tuple[Operan
         if isinstance(operand, str):
             operand = LikePattern(operand)
         return canonical_like(attribute, operator, operand), Kind.STRING
+    if operator in ELEMENTS:
+        return _canonical_elements(attribute, operator, operand), Kind.LIST
     value = canonical_value(attribute, operator, operand)
     if operator in REGEX:
         check_regex(attribute, operator, value)
@@ -278,6 +321,28 @@ def _canonical_range(
     return (lo, hi), one_kind(attribute, operator, (lo, hi))
 
 
+def _canonical_elements(attribute: str, operator: Operator, operand: Any) -> Subscription:
+    from predicast.model.subscription import Subscription  # which is made of constraints
+
+    if not isinstance(operand, Subscription):
+        raise _refused(attribute, operator, f"takes a Subscription, not {operand!r}")
+    nesting = nesting_of(operand) + 1
+    if nesting > MAX_LISTS:
+        raise NestingTooDeepError(
+            f"attribute {attribute!r}: conditions on elements of lists stand inside one another "
+            f"more than {MAX_LISTS} times",
+            limit=MAX_LISTS,
+            actual=nesting,
+        )
+    return operand
+
+
+def nesting_of(subscription: Subscription) -> int:
+    """How many conditions on elements stand inside one another."""
+    inside = (each.operand for each in subscription.constraints() if each.operator in ELEMENTS)
+    return max((1 + nesting_of(each) for each in inside), default=0)  # type: ignore[arg-type]
+
+
 def canonical_like(attribute: str, operator: Operator, operand: Any) -> LikePattern:
     """A LIKE pattern whose escapes are right."""
     if not isinstance(operand, LikePattern):
@@ -315,6 +380,12 @@ def _refused(attribute: str, operator: Operator, why: str) -> InvalidConstraintE
     )
 
 
+def _some(elements: Elements, wanted: Any) -> Truth:
+    """Whether some element matches a subscription."""
+    truths = (wanted.truth(attributes.get) for attributes in elements.attributes())
+    return joined_truth(truths, decides=True)
+
+
 _HELD: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
     Operator.EQ: python_operator.eq,
     Operator.LT: python_operator.lt,
@@ -326,6 +397,7 @@ _HELD: Final[dict[Operator, Callable[[Any, Any], bool]]] = {
     Operator.CONTAINS: python_operator.contains,
     Operator.LIKE: lambda value, pattern: like_test(pattern)(value),
     Operator.MATCHES: lambda value, pattern: regex_test(pattern)(value),
+    Operator.HAS: lambda value, wanted: _some(value, wanted) is True,
 }
 
 
@@ -341,5 +413,7 @@ _TESTS: Final = (
         Operator.NE: python_operator.ne,
         Operator.GE: python_operator.ge,
         Operator.GT: python_operator.gt,
+        # And this one is more than that, since it may be unknown.
+        Operator.NOT_HAS: lambda value, wanted: _some(value, wanted) is False,
     }
 )

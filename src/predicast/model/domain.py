@@ -8,7 +8,8 @@ definition 5, repaired), and one clause covers another when its domains include 
 Everything that order can express is a span set, exactly: comparisons, between, in, their
 negations, and prefixes (the strings with prefix ``ab`` are those from ``ab`` up to ``ac``). What
 is left of the string tests (suffix, contains, like, matches) stays as a list of *rest*
-constraints, about which ``includes`` is sound but need not be complete. *Any* of tests that order
+constraints, about which ``includes`` is sound but need not be complete; so do conditions on the
+elements of lists, of which only equal ones include each other. *Any* of tests that order
 can express is the union of their spans; any that has other tests among its parts is a rest
 constraint itself, which covers only itself.
 
@@ -28,7 +29,7 @@ from typing import Any, Final
 from predicast.bounded_cache import remembered
 from predicast.model.constraint import Absent, Constraint
 from predicast.model.interval import Interval
-from predicast.model.operators import BOUNDS, JOINED, Operator
+from predicast.model.operators import BOUNDS, ELEMENTS, JOINED, Operator
 from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
 from predicast.model.spans import (
     EVERYTHING,
@@ -56,6 +57,7 @@ UNIVERSE: Final[dict[Kind, SpanSet]] = {
     Kind.TIMESTAMP: EVERYTHING,
     Kind.STRING: (Span("", None),),
     Kind.BOOLEAN: (Span(0, 2, hi_open=True),),
+    Kind.LIST: EVERYTHING,
 }
 
 
@@ -126,6 +128,9 @@ def _bytes_of(constraints: tuple[Constraint, ...]) -> int:
     total = 200 * len(constraints)
     for constraint in constraints:
         operand: Any = constraint.operand
+        if constraint.operator in ELEMENTS:
+            total += _bytes_of(tuple(operand.constraints()))
+            continue
         if constraint.parts:
             total += _bytes_of(constraint.parts)
             continue

@@ -1,19 +1,22 @@
-"""``Event``: what is published. Attributes by name, each a value or, in a region event, an
-interval.
+"""``Event``: what is published. Attributes by name, each a value, a list or, in a region event,
+an interval.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from predicast.errors import InvalidEventError, NestingTooDeepError
+from predicast.errors import InvalidEventError, ListTooLongError, NestingTooDeepError
+from predicast.model.elements import FIELDS, MAX_ELEMENTS, Element, Elements
 from predicast.model.interval import Interval
 from predicast.model.values import NOT_UNICODE, Value, checked, lone_surrogate
 
 MAX_NESTING: Final = 64
 _PLAIN: Final = frozenset({int, float, str, bool, datetime, Interval})  # surely no mappings
+
+Held: TypeAlias = Value | Interval | Elements  # what an attribute may be
 
 
 class Event:
@@ -23,15 +26,20 @@ class Event:
 
     >>> Event({"order": {"total": 9.5, "note": None}, "x": Interval(3, 7)})
     Event({'order.total': 9.5, 'x': Interval(lo=3, hi=7, lo_open=False, hi_open=False)})
+
+    A list or tuple of values, or of objects, is one attribute:
+
+    >>> Event({"tags": ["a", None], "items": [{"price": 5, "at": {"city": "Rome"}}]})
+    Event({'tags': ['a', None], 'items': [{'price': 5, 'at.city': 'Rome'}]})
     """
 
     __slots__ = ("_attributes", "is_region")
 
-    _attributes: dict[str, Value | Interval]
+    _attributes: dict[str, Held]
     is_region: bool
 
     def __init__(self, attributes: Mapping[str, Any]) -> None:
-        flat: dict[str, Value | Interval] = {}
+        flat: dict[str, Held] = {}
         is_region = _flatten(attributes, "", flat, MAX_NESTING)
         _set_attributes(self, flat)
         _set_is_region(self, is_region)
@@ -39,11 +47,11 @@ class Event:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"an Event is read-only; make a new one to set {name!r}")
 
-    def get(self, attribute: str) -> Value | Interval | None:
+    def get(self, attribute: str) -> Held | None:
         """The attribute's value, or ``None`` if the event lacks it."""
         return self._attributes.get(attribute)
 
-    def items(self) -> Iterator[tuple[str, Value | Interval]]:
+    def items(self) -> Iterator[tuple[str, Held]]:
         """Names with their values."""
         return iter(self._attributes.items())
 
@@ -58,7 +66,7 @@ class Event:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def _key(self) -> frozenset[tuple[str, type, Value | Interval]]:
+    def _key(self) -> frozenset[tuple[str, type, Held]]:
         # The type belongs to the key: 1 and True are equal in Python, and not here.
         return frozenset((name, type(value), value) for name, value in self._attributes.items())
 
@@ -69,7 +77,7 @@ class Event:
         return Event, (self._attributes,)
 
 
-def with_values(event: Event, values: Mapping[str, Value | Interval | None]) -> Event:
+def with_values(event: Event, values: Mapping[str, Held | None]) -> Event:
     """The event with other values under some names, trusted to be checked; ``None`` is absent."""
     attributes = dict(event.items())
     for name, value in values.items():
@@ -83,18 +91,22 @@ def with_values(event: Event, values: Mapping[str, Value | Interval | None]) -> 
     return other
 
 
-def _flatten(
-    attributes: Mapping[str, Any], prefix: str, flat: dict[str, Value | Interval], depth: int
-) -> bool:
+def trusted_event(attributes: dict[str, Held]) -> Event:
+    """An event of attributes that are known to be checked, none of them an interval."""
+    event = object.__new__(Event)
+    _set_attributes(event, attributes)
+    _set_is_region(event, False)
+    return event
+
+
+def _flatten(attributes: Mapping[str, Any], prefix: str, flat: dict[str, Held], depth: int) -> bool:
     """Write the attributes under dotted names into ``flat``; say whether one is an interval."""
     if type(attributes) is not dict and not isinstance(attributes, Mapping):
         raise InvalidEventError(
             f"an event is a mapping of names to values, not {type(attributes).__name__}"
         )
     if depth == 0:
-        raise NestingTooDeepError(
-            f"the event nests deeper than {MAX_NESTING} objects", limit=MAX_NESTING
-        )
+        raise _too_deep()
     is_region = False
     for key, value in attributes.items():
         if type(key) is not str or not key:
@@ -115,9 +127,58 @@ def _flatten(
         if type_ is Interval:
             flat[name] = value
             is_region = True
+        elif type_ in _LISTS:
+            flat[name] = _elements(name, value, depth - 1)
         else:
             flat[name] = checked(name, value)
     return is_region
+
+
+_LISTS: Final = frozenset({list, tuple, Elements})
+
+
+def _elements(name: str, values: Sequence[Any] | Elements, depth: int) -> Elements:
+    """The list of that name, its elements checked."""
+    if isinstance(values, Elements):
+        return values  # of an event, which has checked them
+    if depth == 0:
+        raise _too_deep()
+    if len(values) > MAX_ELEMENTS:
+        raise ListTooLongError(
+            f"attribute {name!r} is a list of {len(values)} elements; the limit is {MAX_ELEMENTS}",
+            limit=MAX_ELEMENTS,
+            actual=len(values),
+        )
+    return Elements(tuple([_element(name, value, depth) for value in values]))
+
+
+def _element(name: str, value: Any, depth: int) -> Element:
+    type_ = type(value)
+    if value is None:
+        return None
+    if type_ in _LISTS:
+        return _elements(name, value, depth - 1)
+    if type_ is Interval:
+        raise InvalidEventError(
+            f"attribute {name!r} is a list with an interval in it; give the list single values",
+            attribute=name,
+        )
+    if type_ in _PLAIN or not isinstance(value, Mapping):
+        return checked(name, value)
+    fields: dict[str, Held] = {}
+    if _flatten(value, FIELDS, fields, depth):
+        raise InvalidEventError(
+            f"attribute {name!r} is a list with an interval in one of its objects; "
+            "give them single values",
+            attribute=name,
+        )
+    return fields  # type: ignore[return-value]  # without an interval
+
+
+def _too_deep() -> NestingTooDeepError:
+    return NestingTooDeepError(
+        f"the event nests deeper than {MAX_NESTING} objects", limit=MAX_NESTING
+    )
 
 
 # An event refuses to be written to; its slots do not.

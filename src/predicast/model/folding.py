@@ -3,7 +3,8 @@
 ``x = 1 OR x = 2`` is ``x IN (1, 2)``, ``x < 3 OR x BETWEEN 2 AND 5`` is ``x <= 5``, and ``x != 1
 AND x NOT IN (2, 3)`` is ``x NOT IN (1, 2, 3)``. Equalities and sets always become one constraint;
 order is folded where one of the simple operators says what is left, and stays as it was written
-where none does. Patterns and presence stay as they are, each once.
+where none does. Patterns and presence stay as they are, each once. A list that has an element for
+one condition or has one for another has one for either.
 
 Constraints are folded kind by kind: of a kind each is either true or false of every value, and of
 values of another kind they are all false. An absent attribute satisfies all of them or none, as the
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from predicast.model.clause import Clause
 from predicast.model.constraint import (
     Constraint,
     in_order,
@@ -28,6 +30,7 @@ from predicast.model.constraint import (
 from predicast.model.domain import UNIVERSE, spans_of
 from predicast.model.operators import JOINED, ORDER, RANGE, Operator
 from predicast.model.spans import Span, SpanSet, complement, intersection, united
+from predicast.model.subscription import Subscription
 from predicast.model.values import Kind, from_microseconds
 
 _POINTS: Final = frozenset({Operator.EQ, Operator.IN})
@@ -47,15 +50,29 @@ def _any_of(parts: Sequence[Constraint]) -> Constraint:
     attribute = parts[0].attribute
     by_kind: dict[Kind, list[Constraint]] = {}
     kept: list[Constraint] = []
+    of_elements: list[Constraint] = []
     for part in _flat(parts):
         if part.operator in _BY_ORDER:
             assert part.kind is not None
             by_kind.setdefault(part.kind, []).append(part)
+        elif part.operator is Operator.HAS:
+            of_elements.append(part)
         else:
             kept.append(part)
     for kind, alike in by_kind.items():
         kept += _union(attribute, kind, list(dict.fromkeys(alike)))
-    return joined_constraint(attribute, Operator.ANY, in_order(kept))
+    if len(of_elements) > 1:
+        of_elements = [_either(attribute, in_order(of_elements))]
+    return joined_constraint(attribute, Operator.ANY, in_order([*kept, *of_elements]))
+
+
+def _either(attribute: str, parts: Iterable[Constraint]) -> Constraint:
+    """A list that has an element for one of several conditions."""
+    clauses: list[Clause] = []
+    for part in parts:
+        assert isinstance(part.operand, Subscription)
+        clauses += part.operand.clauses
+    return trusted_constraint(attribute, Operator.HAS, Subscription.of(clauses), Kind.LIST)
 
 
 def _flat(parts: Iterable[Constraint]) -> Iterator[Constraint]:

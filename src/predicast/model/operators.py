@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Final, NamedTuple
 
-from predicast.model.values import Kind
+from predicast.model.values import SCALARS, Kind
 
 
 class Operator(enum.Enum):
@@ -31,6 +31,8 @@ class Operator(enum.Enum):
     NOT_LIKE = "not like"
     MATCHES = "matches"
     NOT_MATCHES = "not matches"
+    HAS = "has"
+    NOT_HAS = "not has"
     EXISTS = "exists"
     ABSENT = "absent"
     ANY = "any"
@@ -40,7 +42,8 @@ class Operator(enum.Enum):
     def negation(self) -> Operator:
         """The operator that holds for a value of the right kind exactly when this one does not.
 
-        Of any and all the parts are negated as well.
+        Of any and all the parts are negated as well. Only where it is unknown of some elements
+        whether they match, a list neither has one that does nor has none.
         """
         return _NEGATIONS[self]
 
@@ -64,6 +67,7 @@ _PAIRS: Final = (
     (Operator.CONTAINS, Operator.NOT_CONTAINS),
     (Operator.LIKE, Operator.NOT_LIKE),
     (Operator.MATCHES, Operator.NOT_MATCHES),
+    (Operator.HAS, Operator.NOT_HAS),
     (Operator.EXISTS, Operator.ABSENT),
     (Operator.ANY, Operator.ALL),
 )
@@ -96,6 +100,7 @@ RANGE: Final = frozenset({Operator.BETWEEN, Operator.NOT_BETWEEN})
 SET: Final = frozenset({Operator.IN, Operator.NOT_IN})
 LIKE: Final = frozenset({Operator.LIKE, Operator.NOT_LIKE})
 REGEX: Final = frozenset({Operator.MATCHES, Operator.NOT_MATCHES})
+ELEMENTS: Final = frozenset({Operator.HAS, Operator.NOT_HAS})
 PRESENCE: Final = frozenset({Operator.EXISTS, Operator.ABSENT})
 JOINED: Final = frozenset({Operator.ANY, Operator.ALL})  # of other constraints on the attribute
 
@@ -108,7 +113,9 @@ def _kinds(operator: Operator) -> frozenset[Kind]:
     if operator in ORDER | RANGE:
         return _ORDERED
     if operator in SET | {Operator.EQ, Operator.NE}:
-        return frozenset(Kind)
+        return SCALARS
+    if operator in ELEMENTS:
+        return frozenset({Kind.LIST})
     return frozenset({Kind.STRING})
 
 

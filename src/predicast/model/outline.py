@@ -10,9 +10,10 @@ the operands stand in columns (``predicast.model.operand_columns``) instead of i
 
 The type of each operand is part of the outline, so that a column is of one type throughout: 1 and
 1.5 are both numbers, and make two outlines. A constraint has one place for its operand, two
-with between, and none with exists and absent. Sets, LIKE patterns, regular expressions and what any
-and all join stay the objects that the constraint holds; the slot of any or all may also be filled
-with a single constraint, which is what they come to with some operands.
+with between, and none with exists and absent. Sets, LIKE patterns, regular expressions, what
+elements of lists are to match and what any and all join stay the objects that the constraint holds;
+the slot of any or all may also be filled with a single constraint, which is what they come to with
+some operands.
 
 The rests of clauses are expressions of slots, whose operands follow those of all the clauses.
 
@@ -37,7 +38,16 @@ from predicast.model.constraint import (
     trusted_constraint,
 )
 from predicast.model.expression import Node, leaves_of, mapped
-from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.operators import (
+    ELEMENTS,
+    JOINED,
+    LIKE,
+    PRESENCE,
+    RANGE,
+    REGEX,
+    SET,
+    Operator,
+)
 from predicast.model.subscription import Subscription
 from predicast.model.values import Kind, Value, kind_of
 
@@ -50,7 +60,7 @@ class OperandType(enum.Enum):
     STRING = "string"
     BOOLEAN = "boolean"
     TIMESTAMP = "timestamp"
-    OBJECT = "object"  # sets, patterns, parts of any and all, as the constraint holds them
+    OBJECT = "object"  # sets, patterns, conditions on elements, parts of any and all, as they are
 
     # As with operators: members are singletons, and Enum's own hash is a Python call.
     __hash__ = object.__hash__
@@ -81,7 +91,7 @@ KINDS: Final = {
     OperandType.BOOLEAN: Kind.BOOLEAN,
     OperandType.TIMESTAMP: Kind.TIMESTAMP,
 }
-_WHOLE: Final = SET | LIKE | REGEX | JOINED  # operators whose operand is kept as it is
+_WHOLE: Final = SET | LIKE | REGEX | JOINED | ELEMENTS  # operators whose operand is kept as it is
 _OBJECT: Final = (OperandType.OBJECT,)
 _SINGLE: Final = frozenset(Operator) - PRESENCE - RANGE - _WHOLE  # those whose operand is a value
 _SINGLE_TYPES: Final[dict[type, tuple[OperandType]]] = {
@@ -251,6 +261,8 @@ def _parts(slots: Iterable[Slot]) -> Iterator[_Part]:
         kind = KINDS.get(operands[0]) if operands else None
         if operator in LIKE | REGEX:
             kind = Kind.STRING
+        elif operator in ELEMENTS:
+            kind = Kind.LIST
         yield _Part(attribute, operator, place, len(operands), kind)
         place += len(operands)
 

@@ -13,11 +13,15 @@ that of satisfying a propositional formula. Ordinary rests have a handful.
 
 from __future__ import annotations
 
-from predicast.model.constraint import Absent, Constraint
+from collections.abc import Callable
+
+from predicast.model.constraint import Absent, Constraint, Truth, joined_truth
 from predicast.model.domain import domain_of
+from predicast.model.elements import Elements
 from predicast.model.event import Event
 from predicast.model.expression import And, Expression, Leaf, Not, Or
 from predicast.model.interval import Interval
+from predicast.model.values import Value
 
 _Chosen = dict[str, tuple[Constraint, ...]]
 # Expressions that are all to hold, as a linked list: alternatives share what comes after them.
@@ -37,6 +41,15 @@ def rest_holds(
             before = chosen.get(constraint.attribute, ())
             chosen[constraint.attribute] = (*before, constraint)
     return _some_point((left, None), chosen, event, absent)
+
+
+def rest_truth(rest: Expression, get: Callable[[str], Value | Elements | None]) -> Truth:
+    """Whether the rest is true, false or unknown of attributes that are single values or lists."""
+    if isinstance(rest, Leaf):
+        return rest.constraint.truth(get(rest.constraint.attribute))
+    assert not isinstance(rest, Not), "the rest of a clause has no NOT"
+    truths = (rest_truth(part, get) for part in rest.parts)
+    return joined_truth(truths, decides=isinstance(rest, Or))
 
 
 def _decided(node: Expression, event: Event, absent: Absent) -> bool | Expression:

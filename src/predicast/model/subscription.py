@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from predicast.model.clause import Clause
-from predicast.model.constraint import Absent, Constraint
+from predicast.model.constraint import Absent, Constraint, Truth, joined_truth
+from predicast.model.elements import Elements
 from predicast.model.event import Event
+from predicast.model.values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,10 @@ class Subscription:
     def matches(self, event: Event, absent: Absent = "fails") -> bool:
         """The definition of a match, against which every matcher is tested."""
         return any(clause.matches(event, absent) for clause in self.clauses)
+
+    def truth(self, get: Callable[[str], Value | Elements | None]) -> Truth:
+        """Whether it is true, false or unknown of attributes that are single values or lists."""
+        return joined_truth((clause.truth(get) for clause in self.clauses), decides=True)
 
     def constraints(self) -> Iterator[Constraint]:
         """Every constraint of every clause and its rest."""

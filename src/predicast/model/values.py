@@ -3,7 +3,8 @@
 Five types in four kinds: integers (64-bit) and floats (64-bit, finite) are both *numbers* and
 compare exactly; strings compare by code point; booleans are only equal or not; timestamps are
 instants in UTC, to the microsecond. Kinds never mix: ``True`` is not ``1``, and ``'5'`` is not
-``5``.
+``5``. An event's attribute may also be a list of values (``predicast.model.elements``), which is a
+kind of its own: conditions speak of its elements, and nothing is compared with the whole of it.
 
 Python's own ``<`` and ``==`` between int and float are exact, so plain comparison is right once
 the kinds agree. Whoever leaves Python (NumPy, Arrow) must see to exactness there.
@@ -18,6 +19,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from predicast.errors import InvalidValueError, shortened
+from predicast.model.elements import ELEMENT, Element, Elements, fields_of
 
 if TYPE_CHECKING:
     from predicast.model.interval import Interval
@@ -26,6 +28,7 @@ Value: TypeAlias = int | float | str | bool | datetime
 
 INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**63 - 1
+_MOST_SHOWN: Final = 10  # elements of a list
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -53,7 +56,10 @@ class Kind(enum.Enum):
     STRING = "string"
     BOOLEAN = "boolean"
     TIMESTAMP = "timestamp"
+    LIST = "list"
 
+
+SCALARS: Final = frozenset(Kind) - {Kind.LIST}  # the kinds of single values
 
 _KINDS: Final[dict[type, Kind]] = {
     int: Kind.NUMBER,
@@ -61,11 +67,12 @@ _KINDS: Final[dict[type, Kind]] = {
     str: Kind.STRING,
     bool: Kind.BOOLEAN,
     datetime: Kind.TIMESTAMP,
+    Elements: Kind.LIST,
 }
 
 
-def kind_of(value: Value) -> Kind:
-    """The kind of a checked value."""
+def kind_of(value: Value | Elements) -> Kind:
+    """The kind of a checked value, or of a list."""
     return _KINDS[type(value)]
 
 
@@ -195,8 +202,12 @@ def from_microseconds(count: int) -> datetime:
     return EPOCH + timedelta(microseconds=count)
 
 
-def show(value: Value | Interval) -> str:
+def show(value: Value | Interval | Elements) -> str:
     """The value as the ``where`` dialect writes it; an interval as mathematics does."""
+    if isinstance(value, Elements):
+        shown = [_show_element(each) for each in value.values[:_MOST_SHOWN]]
+        left = len(value) - len(shown)
+        return f"array({', '.join([*shown, *([f'and {left} more'] if left else [])])})"
     if value is True:
         return "TRUE"
     if value is False:
@@ -206,6 +217,17 @@ def show(value: Value | Interval) -> str:
     if isinstance(value, datetime):
         return f"TIMESTAMP '{value.replace(tzinfo=None).isoformat(sep=' ')}Z'"
     return str(value)
+
+
+def _show_element(element: Element) -> str:
+    if element is None:
+        return "NULL"
+    if isinstance(element, dict):
+        if ELEMENT in element:
+            return show(element[ELEMENT])
+        fields = [f"{name}: {show(each)}" for name, each in fields_of(element).items()]
+        return "{" + ", ".join(fields) + "}"
+    return show(element)
 
 
 def quote(text: str) -> str:

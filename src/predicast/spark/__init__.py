@@ -3,6 +3,7 @@
 Importing this package imports neither PySpark nor Java.
 """
 
+from predicast.spark.columns import matches, matches_udf
 from predicast.spark.compiled import (
     CompiledSubscriptions,
     InvalidSubscription,
@@ -17,5 +18,7 @@ __all__ = [
     "compile",
     "explain",
     "match",
+    "matches",
+    "matches_udf",
     "with_matches",
 ]

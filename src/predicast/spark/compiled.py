@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, Union
 
@@ -25,6 +26,7 @@ from predicast.errors import (
 )
 from predicast.language import Readable
 from predicast.language.reading import stated_by
+from predicast.language.time_zones import implied_zone, reading_in
 from predicast.matching import DEFAULT
 from predicast.model import Absent
 from predicast.spark.image import EngineImage
@@ -32,6 +34,10 @@ from predicast.spark.options import check_choice
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+    from predicast.spark.event_schemas import EventSchema
+    from predicast.spark.schemas import Intervals
 
 OnInvalid: TypeAlias = Literal["raise", "drop", "quarantine"]
 
@@ -124,6 +130,9 @@ def compile(
     matcher: str | None = None,
     absent: Absent | None = None,
     on_invalid: OnInvalid = "raise",
+    events: DataFrame | StructType | None = None,
+    intervals: Intervals | None = None,
+    time_zone: str | None = None,
 ) -> CompiledSubscriptions:
     """Check subscriptions and pack them for matching on executors.
 
@@ -132,7 +141,11 @@ def compile(
     expression) pairs, or an ``Engine``. ``matcher`` and ``absent`` are those of ``Engine``; an
     engine keeps its own unless told otherwise. What does not parse, lacks an id or shares it with
     another row is invalid: ``on_invalid`` raises ``InvalidSubscriptionsError``, drops it, or sets
-    it apart in ``.invalid``.
+    it apart in ``.invalid``. So is, if ``events`` are given (a DataFrame or its schema, and
+    ``intervals`` as in ``match``), what looks at a column that they lack or can never match it.
+
+    ``time_zone`` is that of timestamps in texts that name none, otherwise UTC; Spark's own SQL
+    takes the session's: ``time_zone=spark.conf.get("spark.sql.session.timeZone")``.
 
     Already compiled subscriptions are returned as they are.
     """
@@ -141,16 +154,18 @@ def compile(
     check_choice("on_invalid", on_invalid, ("raise", "drop", "quarantine"))
     if absent is not None:
         check_choice("absent", absent, ("fails", "passes"))
+    schema = None if events is None else _event_schema(events, intervals)
     if isinstance(subscriptions, Engine):
         _refuse_owner(owner)
         chosen = matcher or subscriptions.matcher, absent or subscriptions.absent
-        if chosen == (subscriptions.matcher, subscriptions.absent):
+        if schema is None and chosen == (subscriptions.matcher, subscriptions.absent):
             image = EngineImage.of(subscriptions)
             return _described(image, image.unpacked())  # others may be changing the engine itself
         matcher, absent = chosen
     rows, session = _rows(subscriptions, id, expression, owner)
     engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails")
-    invalid = _fill(engine, rows)
+    with reading_in(time_zone):
+        invalid = _fill(engine, rows, schema)
     if invalid and on_invalid == "raise":
         raise _refusal(invalid, len(rows))
     return replace(
@@ -216,10 +231,18 @@ def _pairs(subscriptions: Any) -> Iterator[_TableRow]:
         ) from error
 
 
-def _fill(engine: Engine, rows: list[_TableRow]) -> list[InvalidSubscription]:
+def _event_schema(events: DataFrame | StructType, intervals: Intervals | None) -> EventSchema:
+    from predicast.spark.event_schemas import EventSchema
+
+    return EventSchema(events, intervals)
+
+
+def _fill(
+    engine: Engine, rows: list[_TableRow], schema: EventSchema | None
+) -> list[InvalidSubscription]:
     """Subscribe every valid row, in order of ids; return the others."""
     rows.sort(key=lambda row: str(row.id))
-    reading = _TableRows(rows)
+    reading = _TableRows(rows, schema)
     try:
         engine.subscribe_many(operation for _, operation in reading.valid())
     except PredicastError:  # the matcher's, of any one of them: which, and what of the others?
@@ -235,8 +258,9 @@ def _fill(engine: Engine, rows: list[_TableRow]) -> list[InvalidSubscription]:
 class _TableRows:
     """Rows being read, one by one: no more of them are held than are on their way."""
 
-    def __init__(self, rows: list[_TableRow]) -> None:
+    def __init__(self, rows: list[_TableRow], schema: EventSchema | None) -> None:
         self._rows = rows
+        self._schema = schema
         self._uses = Counter(row.id for row in rows if isinstance(row.id, str))
         self.invalid: dict[int, InvalidSubscription] = {}  # by position
 
@@ -246,16 +270,19 @@ class _TableRows:
             try:
                 self._check(row)
                 stated, _ = stated_by(row.expression)
+                if self._schema is not None:
+                    self._schema.check(stated)
+                # A text is kept, for explanations; unless it means something else elsewhere.
+                keeps = isinstance(row.expression, str) and implied_zone() is UTC
             except PredicastError as error:
                 self.refuse(position, error)
             else:
-                yield position, Subscribe(row.id, stated, row.owner)
+                yield position, Subscribe(row.id, row.expression if keeps else stated, row.owner)
 
     def refuse(self, position: int, error: PredicastError) -> None:
         """Set a row apart, with the reason."""
         row = self._rows[position]
-        text = None if row.expression is None else str(row.expression)
-        id = None if row.id is None else str(row.id)
+        id, text = _shown(row.id), _shown(row.expression)
         self.invalid[position] = InvalidSubscription(id, text, error.message)
 
     def _check(self, row: _TableRow) -> None:
@@ -268,6 +295,11 @@ class _TableRows:
             raise LanguageError("the expression is null")
         if row.owner is not None:
             check_id("owner", row.owner)
+
+
+def _shown(given: object) -> str | None:
+    """What was given as a text that Spark can hold, whatever was in it."""
+    return None if given is None else str(given).encode(errors="backslashreplace").decode()
 
 
 def _refusal(invalid: list[InvalidSubscription], count: int) -> InvalidSubscriptionsError:

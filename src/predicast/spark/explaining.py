@@ -10,7 +10,7 @@ from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
-from predicast.spark.shipping import Shipment, ship
+from predicast.spark.shipping import Shipment, check_frame, ship
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,12 +29,15 @@ def explain(
 ) -> DataFrame:
     """One row per event and part of what the subscription ``id`` says, with how it went.
 
-    Added to the events' columns, or to ``event_id`` alone if it is given, are ``line`` (from 1, in
-    the order of the text), ``depth`` (how far inside), ``part`` (a test as it was written, or AND,
-    OR, NOT, whose own parts follow), ``value`` (what a test saw, as text; null if absent),
-    ``held`` (null if it is neither true nor false), ``reason`` (what the value alone does not tell)
-    and ``matched`` (the whole subscription).
+    Compiled subscriptions are clauses, without the texts that they were; so the parts are those of
+    the clauses, unless an ``Engine`` was compiled, which keeps texts.
+
+    Added to the events' columns, or to ``event_id`` alone if it is given, are ``line`` (from
+    1), ``depth`` (how far inside), ``part`` (a test, or AND, OR, NOT, whose own parts follow),
+    ``value`` (what a test saw, as text; null if absent), ``held`` (null if it is neither true nor
+    false), ``reason`` (what the value alone does not tell) and ``matched`` (the whole of it).
     """
+    check_frame(events)
     compiled = compiled_from(subscriptions)
     entry = compiled.image.shared().get(id)
     subscription = entry.subscription
@@ -79,7 +82,5 @@ def _schema(shipment: Shipment) -> StructType:
 
 def _flat(result: DataFrame, shipment: Shipment) -> DataFrame:
     """One row per outcome."""
-    from pyspark.sql.functions import inline
-
-    rows = result.select(*shipment.kept_columns(), inline("outcomes"), "matched")
+    rows = result.selectExpr("* EXCEPT (outcomes, matched)", "inline(outcomes)", "matched")
     return shipment.named(rows, *_ADDED)

@@ -16,11 +16,14 @@ import hashlib
 import threading
 import zlib
 from collections import OrderedDict
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from predicast.engine import Engine
 from predicast.errors import SnapshotError
 from predicast.spark.unpacked_files import unpacked_file
+
+if TYPE_CHECKING:
+    from predicast.spark.answers import Answers
 
 _MAX_ENGINES: Final = 4  # engines that one worker keeps: a query or two, before and after a change
 _FAST: Final = 1  # zlib's level: most of the gain at a fraction of the time
@@ -62,15 +65,21 @@ class EngineImage(NamedTuple):
 
     def shared(self) -> Engine:
         """The one engine of this image in this process, built at the first call."""
+        return self.answers().engine
+
+    def answers(self) -> Answers:
+        """The same, with what it takes to answer with sorted ids."""
+        from predicast.spark.answers import Answers  # PyArrow takes its time
+
         with _engines_lock:
-            engine = _engines.get(self.digest)
-            if engine is None:
-                engine = _engines[self.digest] = self.mapped()
+            answers = _engines.get(self.digest)
+            if answers is None:
+                answers = _engines[self.digest] = Answers(self.mapped())
                 if len(_engines) > _MAX_ENGINES:
                     _engines.popitem(last=False)
             _engines.move_to_end(self.digest)
-            return engine
+            return answers
 
 
-_engines: Final[OrderedDict[str, Engine]] = OrderedDict()
+_engines: Final[OrderedDict[str, Answers]] = OrderedDict()
 _engines_lock: Final = threading.Lock()

@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from predicast.errors import InvalidOptionError
+from predicast.errors import (
+    ColumnClashError,
+    InvalidOptionError,
+    UnknownColumnError,
+    UnsupportedColumnError,
+)
 from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.event_schemas import say_which
 from predicast.spark.options import check_choice
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
-from predicast.spark.shipping import Shipment, ship
+from predicast.spark.shipping import Shipment, check_frame, ship
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -47,6 +53,7 @@ def match(
     Subscriptions that are not compiled are compiled by this call.
     """
     _check(event_id, columns, output, how)
+    check_frame(events)
     compiled = compiled_from(subscriptions)
     schema = Schema(events.schema)
     kept = _kept(schema, event_id, [] if output == "pairs" else columns)
@@ -56,13 +63,18 @@ def match(
     if how != "anti":
         schema.check_free(kept, added)
     intervals = dict(intervals or {})
-    shipment = ship(events, schema, kept, schema.leaves(compiled.attributes, intervals))
+    try:
+        leaves = schema.leaves(compiled.attributes, intervals)
+    except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
+        say_which(error, compiled)
+        raise
+    shipment = ship(events, schema, kept, leaves)
     result = _matched(shipment, compiled, intervals, how)
     if how == "anti":
         return shipment.named(result)
     if output == "array":
         return shipment.named(result, added)
-    return shipment.named(_exploded(result, shipment, how), added)
+    return shipment.named(_exploded(result, how), added)
 
 
 def with_matches(
@@ -138,9 +150,7 @@ def _matched(
     return shipment.columns.mapInArrow(portable(matching), schema)
 
 
-def _exploded(result: DataFrame, shipment: Shipment, how: How) -> DataFrame:
+def _exploded(result: DataFrame, how: How) -> DataFrame:
     """One row per id; with ``how="left"`` an event without any keeps a row."""
-    from pyspark.sql.functions import explode, explode_outer
-
-    rows = explode_outer("matched") if how == "left" else explode("matched")
-    return result.select(*shipment.kept_columns(), rows)
+    rows = "explode_outer(matched)" if how == "left" else "explode(matched)"
+    return result.selectExpr("* EXCEPT (matched)", f"{rows} AS matched")

@@ -42,7 +42,6 @@ _KINDS: Final = {
 _HINTS: Final = {
     "DecimalType": "cast it to double",
     "BinaryType": "cast it to string if it holds text",
-    "ArrayType": "make a column of each element that matters",
     "MapType": "make a column of each key that matters",
     "VariantType": "make a column of each part that matters, with variant_get",
     "StringType": "subscriptions compare by code point; apply collate(..., 'UTF8_BINARY')",
@@ -61,7 +60,13 @@ class LeafField:
     @property
     def kind(self) -> Kind | None:
         """What its values compare with; ``None`` for a column of nulls."""
-        return _KINDS.get(self.type.simpleString())
+        return Kind.LIST if _is_list(self.type) else _KINDS.get(_type_name(self.type))
+
+
+def _type_name(kind: DataType) -> str:
+    """What a type is called, without the length of a text."""
+    name = kind.simpleString()
+    return "string" if name.startswith(("char(", "varchar(")) else name
 
 
 class Schema:
@@ -71,7 +76,9 @@ class Schema:
         self.fields: list[StructField] = list(schema.fields)
         self._leaves: dict[str, list[LeafField]] = {}
         self._structs: dict[str, list[str]] = {}
+        self._places: dict[str, list[int]] = {}
         for position, field in enumerate(self.fields):
+            self._places.setdefault(field.name, []).append(position)
             for name, leaf in self._flat(field.name, LeafField(position, (), (), field.dataType)):
                 self._leaves.setdefault(name, []).append(leaf)
 
@@ -92,12 +99,12 @@ class Schema:
 
     def position(self, name: str) -> int:
         """The position of the one column with this name."""
-        names = [field.name for field in self.fields]
-        if names.count(name) == 1:
-            return names.index(name)
-        if name in names:
+        places = self._places.get(name, [])
+        if len(places) == 1:
+            return places[0]
+        if places:
             raise ColumnClashError(f"several columns are named {name!r}", column=name)
-        raise _unknown(f"there is no column {name!r}", name, names)
+        raise unknown_column(f"there is no column {name!r}", name, self._places)
 
     def positions(self, names: Iterable[str] | None) -> list[int]:
         """The positions of the named columns, of all columns for ``None``."""
@@ -105,6 +112,14 @@ class Schema:
             return list(range(len(self.fields)))
         if isinstance(names, str):
             raise InvalidOptionError("columns is a list of names, not one string", option="columns")
+        names = list(names)
+        for name in names:
+            if not isinstance(name, str):
+                raise InvalidOptionError(
+                    f"columns is a list of names, and {name!r} is none; make a column of an "
+                    "expression first, with events.withColumn",
+                    option="columns",
+                )
         return list(dict.fromkeys(self.position(name) for name in names))
 
     # Attributes, as in subscriptions.
@@ -113,12 +128,12 @@ class Schema:
         """Where an attribute's values stand, if they are of a type that events can hold."""
         leaf = self._one_leaf(attribute)
         type_name = leaf.type.simpleString()
-        if type_name in _KINDS or type_name == "void":
+        if _is_taken(leaf.type):
             return leaf
         hint = _HINTS.get(type(leaf.type).__name__, "cast it or leave it out")
         raise UnsupportedColumnError(
-            f"column {attribute!r} is of type {type_name}, and a subscription looks at it; events "
-            f"hold integers, floats, strings, booleans, timestamps and dates: {hint}",
+            f"a subscription looks at {attribute!r}, a column of type {type_name}; events hold "
+            f"integers, floats, strings, booleans, timestamps, dates and arrays: {hint}",
             column=attribute,
             type=type_name,
         )
@@ -129,16 +144,19 @@ class Schema:
             return leaves[0]
         if leaves:
             raise ColumnClashError(
-                f"several columns or struct fields are named {attribute!r}; rename all but one",
+                f"a subscription looks at {attribute!r}, the name of several columns or struct "
+                "fields; rename all but one",
                 column=attribute,
             )
         if attribute in self._structs:
             inside = self._structs[attribute][:3]
             hint = f"; name one of its fields, such as {' or '.join(inside)}" if inside else ""
             raise UnsupportedColumnError(
-                f"column {attribute!r} is a struct{hint}", column=attribute, type="struct"
+                f"a subscription looks at {attribute!r}, which is a struct{hint}",
+                column=attribute,
+                type="struct",
             )
-        raise _unknown(
+        raise unknown_column(
             f"a subscription looks at {attribute!r}, which no column provides",
             attribute,
             self._leaves,
@@ -184,7 +202,20 @@ class Schema:
                 )
 
 
-def _unknown(message: str, name: str, known: Iterable[str]) -> UnknownColumnError:
+def _is_list(type_: DataType) -> bool:
+    return type_.typeName() == "array"
+
+
+def _is_taken(type_: DataType) -> bool:
+    """Whether events can hold values of the type; in arrays of structs only what is looked at."""
+    element: DataType | None = getattr(type_, "elementType", None)
+    if element is not None:
+        return element.typeName() == "struct" or _is_taken(element)
+    return _type_name(type_) in {*_KINDS, "void"}
+
+
+def unknown_column(message: str, name: str, known: Iterable[str]) -> UnknownColumnError:
+    """The error for a name that is none of the known ones, one of which may be close to it."""
     names = list(dict.fromkeys(known))
     close = suggest(name, names)
     listed = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")

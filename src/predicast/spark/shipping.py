@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from predicast.errors import UnsupportedColumnError
+from predicast.errors import UnsupportedColumnError, UnsupportedTableError
 from predicast.spark.schemas import LeafField, Schema
 
 if TYPE_CHECKING:
@@ -39,43 +39,127 @@ class Shipment(NamedTuple):
         from pyspark.sql.types import StructField, StructType
 
         kept = [
-            StructField(f"k{number}", field.dataType, field.nullable, field.metadata)
+            StructField(f"k{number}", carried(field.dataType), field.nullable, field.metadata)
             for number, field in enumerate(self.kept)
         ]
         return StructType([*kept, *added])
 
-    def kept_columns(self) -> list[str]:
-        """The names of the kept columns on their way."""
-        return [f"k{number}" for number in range(len(self.kept))]
-
     def named(self, result: DataFrame, *added: str) -> DataFrame:
         """The result under the names that the events' columns had, and those of the added ones."""
+        back = {f"k{number}": field.dataType for number, field in enumerate(self.kept)}
+        result = _cast(result, {name: kind for name, kind in back.items() if carried(kind) != kind})
         return result.toDF(*(field.name for field in self.kept), *added)
+
+
+def check_frame(events: object) -> None:
+    """Refuse events that are no DataFrame of Spark's, before anything is made of them."""
+    from pyspark.sql import DataFrame
+
+    if isinstance(events, DataFrame):
+        return
+    given = f"{type(events).__module__}.{type(events).__qualname__}"
+    hint = "" if events is None else "; spark.createDataFrame(events) makes one"
+    raise UnsupportedTableError(f"events are a Spark DataFrame, not {given}{hint}", type=given)
 
 
 def ship(
     events: DataFrame, schema: Schema, kept: Sequence[int], leaves: Mapping[str, LeafField]
 ) -> Shipment:
-    """Choose what to send of the events."""
-    from pyspark.sql.functions import col, lit
+    """Choose what to send of the events.
 
+    As text, not as columns: each of those is several calls to Java, of a wide frame thousands.
+    """
+    places = {position: number for number, position in enumerate(kept)}
+    sent = [f"c{position}" for position in kept]
+    kinds = [schema.fields[position].dataType for position in kept]
     for position in kept:
         _check_carried(schema.fields[position])
-    by_position = events.toDF(*(f"c{position}" for position in range(len(schema.fields))))
-    sent = [col(f"c{position}").alias(f"k{number}") for number, position in enumerate(kept)]
     sources = []
     for attribute, leaf in leaves.items():
-        if leaf.column in kept:
-            sources.append(Source(attribute, kept.index(leaf.column), leaf.path))
-            continue
-        column = col(f"c{leaf.column}")
-        for field in leaf.fields:
-            column = column.getField(field)
-        sources.append(Source(attribute, len(sent), ()))
-        sent.append(column.alias(f"k{len(sent)}"))
-    # Without any column an Arrow batch has no rows.
-    columns = by_position.select(*(sent or [lit(True).alias("k0")]))
-    return Shipment(columns, tuple(schema.fields[position] for position in kept), tuple(sources))
+        column = schema.fields[leaf.column]
+        if leaf.column not in places and not _is_told_apart(column.dataType, leaf.path):
+            _check_carried(column)
+            places[leaf.column] = len(sent)
+            sent.append(f"c{leaf.column}")
+            kinds.append(column.dataType)
+        if leaf.column in places:
+            sources.append(Source(attribute, places[leaf.column], leaf.path))
+        else:
+            sources.append(Source(attribute, len(sent), ()))
+            sent.append(".".join([f"c{leaf.column}", *map(_quoted, leaf.fields)]))
+            kinds.append(leaf.type)
+    return Shipment(
+        _sent(events, len(schema.fields), sent, kinds),
+        tuple(schema.fields[position] for position in kept),
+        tuple(sources),
+    )
+
+
+def _sent(
+    events: DataFrame, width: int, sent: Sequence[str], kinds: Sequence[DataType]
+) -> DataFrame:
+    """The columns of the events, given as they are called by position."""
+    if list(sent) == [f"c{position}" for position in range(width)]:
+        result = events.toDF(*(f"k{position}" for position in range(width)))
+    else:
+        by_position = events.toDF(*(f"c{position}" for position in range(width)))
+        # Without any column an Arrow batch has no rows.
+        chosen = [f"{each} AS k{number}" for number, each in enumerate(sent or ["TRUE"])]
+        result = by_position.selectExpr(*chosen)
+    plain = {f"k{number}": carried(kind) for number, kind in enumerate(kinds)}
+    changed = [number for number, kind in enumerate(kinds) if plain[f"k{number}"] != kind]
+    return _cast(result, {f"k{number}": plain[f"k{number}"] for number in changed})
+
+
+def _cast(frame: DataFrame, kinds: Mapping[str, DataType]) -> DataFrame:
+    """The frame with some columns in other types."""
+    from pyspark.sql.functions import col
+
+    if not kinds:
+        return frame
+    return frame.withColumns({name: col(name).cast(kind) for name, kind in kinds.items()})
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _is_told_apart(kind: DataType, path: Sequence[int]) -> bool:
+    """Whether Spark can find a field by name, which it may look for in upper and lower case."""
+    from pyspark.sql.types import StructType
+
+    for place in path:
+        assert isinstance(kind, StructType)
+        names = [field.name.casefold() for field in kind.fields]
+        if names.count(names[place]) > 1:
+            return False
+        kind = kind.fields[place].dataType
+    return True
+
+
+def carried(kind: DataType) -> DataType:
+    """The type in which a column is sent: Spark has no char or varchar for Python."""
+    from pyspark.sql.types import (
+        ArrayType,
+        CharType,
+        MapType,
+        StringType,
+        StructField,
+        StructType,
+        VarcharType,
+    )
+
+    if isinstance(kind, CharType | VarcharType):
+        return StringType()
+    if isinstance(kind, ArrayType):
+        return ArrayType(carried(kind.elementType), kind.containsNull)
+    if isinstance(kind, MapType):
+        return MapType(carried(kind.keyType), carried(kind.valueType), kind.valueContainsNull)
+    if isinstance(kind, StructType):
+        return StructType(
+            [StructField(f.name, carried(f.dataType), f.nullable, f.metadata) for f in kind.fields]
+        )
+    return kind
 
 
 def _check_carried(field: StructField) -> None:

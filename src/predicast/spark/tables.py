@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from predicast.errors import PipelineError, UnsupportedColumnError
 from predicast.spark.schemas import Schema
 
@@ -26,7 +28,21 @@ def collected(
     columns = [_as_text(schema, name, may_be_number=name == id) for name in names]
     safe = table.toDF(*(f"c{position}" for position in range(len(schema.fields))))
     arrow = safe.select(*columns).toArrow()
-    return zip(*(column.to_pylist() for column in arrow.columns), strict=True)
+    return zip(*map(_texts, arrow.columns), strict=True)
+
+
+def _texts(column: pa.ChunkedArray) -> list[str | None]:
+    """The texts of a column. Bytes that are not Unicode, which Spark lets pass, become characters
+    that no text may have: so one row is invalid, and not the table.
+    """
+    try:
+        texts: list[str | None] = column.to_pylist()
+    except UnicodeDecodeError:
+        return [
+            None if value is None else value.decode(errors="surrogateescape")
+            for value in column.cast(pa.binary()).to_pylist()
+        ]
+    return texts
 
 
 def _as_text(schema: Schema, name: str, *, may_be_number: bool) -> Column:

@@ -1,10 +1,8 @@
 """What runs in Spark's Python workers: Arrow batches of events in, events with their matches out.
 
-A batch of events is matched in pieces. Their size follows the number of matches seen so far, so
-that what is in memory at a time is bounded by matches and not by events: ten thousand events that
-match ten thousand subscriptions each would fill it otherwise. An event leaves with one list of
-ids; making rows of lists is left to Spark, which repeats an event's columns without copying them
-through Python.
+An event leaves with one list of ids (``answers.py``); making rows of lists is left to Spark, which
+repeats an event's columns without copying them through Python. What leaves has the very schema that
+Spark was told, names and nullability included: it can be made to compare them.
 """
 
 from __future__ import annotations
@@ -17,19 +15,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predicast.engine import Engine
 from predicast.engine.derivation import Derivation
 from predicast.engine.explanation import Explanation, Outcome
 from predicast.engine.judging import judged
+from predicast.errors import UnsupportedTableError
 from predicast.language.wording import Wording
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.matches import sorted_matches
+from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
+from predicast.spark.answers import BOUNDS, IDS, Answer, Bounds
 from predicast.spark.image import EngineImage
+from predicast.spark.schemas import unknown_column
 from predicast.spark.shipping import Source
 
-_FIRST_ROWS: Final = 64  # events in the first piece, when nothing is known of their matches
-_MATCHES: Final = 262_144  # matches to aim for in a piece: tens of megabytes
+MATCHED: Final = pa.field("matched", IDS, nullable=False)
 _EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Python objects
 
 
@@ -59,51 +58,86 @@ class Matching:
     reader: AttributeReader
     kept: int
     how: str
+    bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        engine = self.image.shared()
-        rows = _FIRST_ROWS
+        answers = self.image.answers()
         for batch in batches:
-            start = 0
-            while start < batch.num_rows:
-                piece = batch.slice(start, rows)
-                offsets, ids = self._matches(engine, piece)
-                yield self._result(piece, offsets, ids)
-                start += piece.num_rows
-                rows = max(1, _MATCHES * piece.num_rows // max(1, len(ids)))
+            attributes = self.reader.attributes(batch)
+            for answer in answers.of(attributes, self.reader.intervals, self.bounds):
+                yield self._result(batch.slice(answer.first, answer.end - answer.first), answer)
 
-    def _matches(self, engine: Engine, piece: pa.RecordBatch) -> tuple[np.ndarray, pa.Array]:
-        """All ids, sorted, event after event, and where those of each event begin and end."""
-        attributes = self.reader.attributes(piece)
-        table = sorted_matches(engine.match_arrow(attributes, intervals=self.reader.intervals))
-        counts = np.bincount(table.column("event").to_numpy(), minlength=piece.num_rows)
-        offsets = np.concatenate(([0], np.cumsum(counts)))
-        return offsets, table.column("subscription").combine_chunks().dictionary_decode()
-
-    def _result(self, piece: pa.RecordBatch, offsets: np.ndarray, ids: pa.Array) -> pa.RecordBatch:
-        kept: list[Any] = piece.columns[: self.kept]
+    def _result(self, piece: pa.RecordBatch, answer: Answer) -> pa.RecordBatch:
+        columns: list[Any] = piece.columns[: self.kept]
+        fields = [piece.schema.field(place) for place in range(self.kept)]
         if self.how != "left":
-            matched = offsets[1:] > offsets[:-1]
-            wanted = matched if self.how == "inner" else ~matched
-            kept = [column.filter(pa.array(wanted)) for column in kept]
-            offsets = np.append(offsets[:-1][wanted], offsets[-1])
+            wanted = answer.has_any() if self.how == "inner" else ~answer.has_any()
+            if not wanted.all():
+                rows = pa.array(np.flatnonzero(wanted))
+                columns = [column.take(rows) for column in columns]
         if self.how != "anti":
-            kept.append(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), ids))
-        return pa.RecordBatch.from_arrays(kept, names=[f"k{place}" for place in range(len(kept))])
+            columns.append(answer.lists() if self.how == "left" else answer.lists_of_some())
+            fields.append(MATCHED)
+        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
-OUTCOMES: Final = pa.list_(
-    pa.struct(
-        [
-            ("line", pa.int32()),
-            ("depth", pa.int32()),
-            ("part", pa.string()),
-            ("value", pa.string()),
-            ("held", pa.bool_()),
-            ("reason", pa.string()),
-        ]
-    )
+@dataclass(frozen=True, slots=True)
+class MatchingColumns:
+    """The lists alone, for events that come as structs of their attributes."""
+
+    image: EngineImage
+    attributes: frozenset[str]
+    intervals: Mapping[str, tuple[str, str]]
+    bounds: Bounds = BOUNDS
+
+    def __call__(self, structs: Iterable[pa.StructArray]) -> Iterator[pa.ListArray]:
+        answers = self.image.answers()
+        for array in structs:
+            events = _fields(array)
+            self._check(events.schema)
+            for answer in answers.of(events, self.intervals, self.bounds):
+                yield answer.lists()
+
+    def _check(self, schema: pa.Schema) -> None:
+        """Refuse events that lack an attribute by their type, as opposed to by their values."""
+        wanted = self.attributes - self.intervals.keys()
+        wanted |= {end for name in self.attributes for end in self.intervals.get(name, ())}
+        leaves = find_leaves(schema, wanted)
+        for name in sorted(wanted - leaves.keys()):
+            raise unknown_column(
+                f"a subscription looks at {name!r}, which none of the columns provides",
+                name,
+                find_leaves(schema),
+            )
+
+
+def _fields(events: object) -> pa.RecordBatch:
+    """The fields of a struct column, null where the struct is."""
+    if not isinstance(events, pa.StructArray):
+        given = "several arguments" if isinstance(events, tuple) else f"one of type {events.type}"  # type: ignore[attr-defined]
+        raise UnsupportedTableError(
+            f"matches takes one struct of the columns that subscriptions look at, not {given}; "
+            "in SQL: matches(struct(price, symbol))",
+            type="struct",
+        )
+    return pa.RecordBatch.from_arrays(events.flatten(), names=[f.name for f in events.type])
+
+
+_OUTCOME: Final = pa.struct(
+    [
+        pa.field("line", pa.int32(), nullable=False),
+        pa.field("depth", pa.int32(), nullable=False),
+        pa.field("part", pa.string(), nullable=False),
+        pa.field("value", pa.string()),
+        pa.field("held", pa.bool_()),
+        pa.field("reason", pa.string()),
+    ]
 )
+OUTCOMES: Final = pa.list_(pa.field("element", _OUTCOME, nullable=False))
+_EXPLAINED: Final = [
+    pa.field("outcomes", OUTCOMES, nullable=False),
+    pa.field("matched", pa.bool_(), nullable=False),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +170,8 @@ class Explaining:
         arrays: list[Any] = piece.columns[: self.kept]
         arrays.append(pa.array(map(_outcomes, explanations), OUTCOMES))
         arrays.append(pa.array([each.matched for each in explanations], pa.bool_()))
-        return pa.RecordBatch.from_arrays(
-            arrays, names=[f"k{place}" for place in range(len(arrays))]
-        )
+        kept = [piece.schema.field(place) for place in range(self.kept)]
+        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([*kept, *_EXPLAINED]))
 
 
 def _outcomes(explanation: Explanation) -> list[dict[str, Any]]:

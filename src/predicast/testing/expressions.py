@@ -13,8 +13,10 @@ from predicast.derived.tree import Condition
 from predicast.errors import PredicastError
 from predicast.language.where.scalar_text import name_of
 from predicast.model import And, Constraint, Kind, Leaf, Not, Or
+from predicast.model.values import SCALARS
 from predicast.testing import strategies as some
 
+_KINDS: Final = sorted(SCALARS, key=str)
 _SPANS: Final = st.builds(
     Span,
     st.sampled_from([0, 0, 1, -1, 12, 13, 12 * 9_998]),
@@ -32,7 +34,7 @@ def trees(kind: Kind | None = None, depth: int = 3) -> st.SearchStrategy[Tree]:
 
 @st.composite
 def _trees(draw: st.DrawFn, kind: Kind | None, depth: int) -> Tree:
-    wanted = kind or draw(st.sampled_from(list(Kind)))
+    wanted = kind or draw(st.sampled_from(_KINDS))
     if depth == 0 or draw(st.integers(0, 4)) == 0:
         if draw(st.integers(0, 3)):
             return Input(draw(some.attribute_names()))
@@ -100,16 +102,16 @@ def _conditions(draw: st.DrawFn, depth: int) -> Condition:
 def _tests(draw: st.DrawFn, depth: int) -> Test:
     """A test as the parser makes it: what is negated stands under a NOT."""
     plain = some.constraints(st.sampled_from(some.PLAIN))
-    constraint = draw(plain.filter(lambda each: not _is_negative(each)))
-    kind = constraint.kind or draw(st.sampled_from(list(Kind)))
+    constraint = draw(plain.filter(_is_plain))
+    kind = constraint.kind or draw(st.sampled_from(_KINDS))
     subject = draw(_trees(kind, max(depth - 1, 0)))
     if isinstance(subject, Constant):
         subject = Input(constraint.attribute)
     return Test(subject, Constraint(name_of(subject), constraint.operator, constraint.operand))
 
 
-def _is_negative(constraint: Constraint) -> bool:
-    return constraint.operator.value.startswith("not ")
+def _is_plain(constraint: Constraint) -> bool:
+    return constraint.kind is not Kind.LIST and not constraint.operator.value.startswith("not ")
 
 
 def derived_attributes() -> st.SearchStrategy[Tree]:

@@ -26,14 +26,15 @@ from predicast.model import (
     Operator,
     Or,
     Subscription,
-    Value,
     subscription_of,
 )
-from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
+from predicast.model.elements import ELEMENT, FIELDS
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.model.values import INT_MAX, INT_MIN
 from predicast.testing import edges
 
 NAMES: Final = ("a", "b", "c", "order.total")
+ELEMENT_NAMES: Final = (ELEMENT, ELEMENT, f"{FIELDS}a", f"{FIELDS}order.total")
 
 _SMALL_INTEGERS: Final = tuple(range(-3, 8))
 _HALVES: Final = tuple(step / 2 for step in range(-6, 15))
@@ -74,8 +75,10 @@ def timestamps() -> st.SearchStrategy[datetime]:
     return near | st.sampled_from(edges.TIMESTAMPS) | st.datetimes(timezones=st.just(UTC))
 
 
-def values(kind: Kind | None = None) -> st.SearchStrategy[Value]:
-    """Values of one kind, or of any."""
+def values(kind: Kind | None = None) -> st.SearchStrategy[Any]:
+    """Values of one kind, or single ones of any."""
+    if kind is Kind.LIST:
+        return lists()
     by_kind: dict[Kind, st.SearchStrategy[Any]] = {
         Kind.NUMBER: integers() | floats(),
         Kind.STRING: strings(),
@@ -83,6 +86,17 @@ def values(kind: Kind | None = None) -> st.SearchStrategy[Value]:
         Kind.TIMESTAMP: timestamps(),
     }
     return st.one_of(*by_kind.values()) if kind is None else by_kind[kind]
+
+
+def lists(depth: int = 2) -> st.SearchStrategy[list[Any]]:
+    """Lists of values, of objects with some of the fields of ``ELEMENT_NAMES``, and of lists."""
+    inner = values() if depth == 0 else values() | lists(depth - 1)
+    fields = st.fixed_dictionaries(
+        {}, optional={"a": inner | st.none(), "order": st.fixed_dictionaries({"total": inner})}
+    )
+    element = st.one_of(values(), st.none(), inner, fields)
+    alike = st.sampled_from([integers(), strings(), fields, element])
+    return alike.flatmap(lambda elements: st.lists(elements, max_size=4))
 
 
 @st.composite
@@ -133,10 +147,17 @@ def constraints(
     draw: st.DrawFn,
     operators: st.SearchStrategy[Operator] | None = None,
     names: st.SearchStrategy[str] | None = None,
+    *,
+    lists: int = 2,
 ) -> Constraint:
-    """Constraints with every operator, each on a kind of value that it takes."""
+    """Constraints with every operator, each on a kind of value that it takes.
+
+    Conditions on elements stand inside one another up to ``lists`` times.
+    """
     name = draw(attribute_names() if names is None else names)
     operator = draw(st.sampled_from(Operator) if operators is None else operators)
+    if operator in ELEMENTS:
+        return Constraint(name, operator, draw(_of_elements(lists)))
     if operator in JOINED:
         return draw(joined_constraints(operator, name))
     if operator in PRESENCE:
@@ -154,6 +175,16 @@ def constraints(
 
 
 PLAIN: Final = tuple(operator for operator in Operator if operator not in JOINED)
+_OF_VALUES: Final = tuple(operator for operator in PLAIN if operator not in ELEMENTS)
+
+
+def _of_elements(lists: int) -> st.SearchStrategy[Subscription]:
+    """What an element is to match."""
+    operators = st.sampled_from(PLAIN if lists > 1 else _OF_VALUES)
+    test = constraints(operators, st.sampled_from(ELEMENT_NAMES), lists=lists - 1)
+    return st.lists(st.lists(test, max_size=2), max_size=2).map(Subscription.of) | expressions(
+        test, max_leaves=4
+    ).map(subscription_of)
 
 
 def joined_constraints(operator: Operator, name: str) -> st.SearchStrategy[Constraint]:
@@ -226,7 +257,7 @@ def subscriptions() -> st.SearchStrategy[Subscription]:
 
 def events(*, regions: bool = True) -> st.SearchStrategy[Event]:
     """Events with some of the names; with intervals unless told otherwise."""
-    value: st.SearchStrategy[Any] = values()
+    value: st.SearchStrategy[Any] = values() | values() | lists()
     if regions:
         value = value | intervals()
     return st.dictionaries(attribute_names(), value, max_size=len(NAMES)).map(Event)
@@ -237,8 +268,7 @@ def events_near(draw: st.DrawFn, subscription: Subscription, *, regions: bool = 
     """Events whose values are taken from a subscription's own operands, or lie next to them."""
     attributes: dict[str, Any] = {}
     for constraint in subscription.constraints():
-        nearby = [near for operand in _operands(constraint) for near in edges.neighbours(operand)]
-        pool = st.sampled_from(nearby) if nearby else values(constraint.kind)
+        pool = _near(constraint)
         if draw(st.integers(0, 5)):
             attributes[constraint.attribute] = draw(pool)
     fallback = events(regions=regions)
@@ -247,9 +277,33 @@ def events_near(draw: st.DrawFn, subscription: Subscription, *, regions: bool = 
     return Event({**dict(draw(fallback).items()), **attributes})
 
 
-def _operands(constraint: Constraint) -> list[Any]:
+def _near(constraint: Constraint) -> st.SearchStrategy[Any]:
+    """Values that the constraint is about, or next to those."""
+    if isinstance(constraint.operand, Subscription):
+        return st.lists(_elements_near(constraint.operand), max_size=3)
     if constraint.parts:
-        return [each for part in constraint.plain() for each in _operands(part)]
+        return st.one_of([_near(part) for part in constraint.plain()])
+    nearby = [near for operand in _operands(constraint) for near in edges.neighbours(operand)]
+    return st.sampled_from(nearby) if nearby else values(constraint.kind)
+
+
+@st.composite
+def _elements_near(draw: st.DrawFn, wanted: Subscription) -> Any:
+    """An element with values that a subscription of elements is about."""
+    element: dict[str, Any] = {}
+    for constraint in wanted.constraints():
+        if draw(st.integers(0, 5)):
+            element[constraint.attribute] = draw(_near(constraint))
+    fields = {
+        name.removeprefix(FIELDS): value for name, value in element.items() if name != ELEMENT
+    }
+    alone = element.get(ELEMENT)
+    if not fields or (alone is not None and draw(st.booleans())):
+        return alone
+    return fields
+
+
+def _operands(constraint: Constraint) -> list[Any]:
     operand = constraint.operand
     if operand is None:
         return []

@@ -109,6 +109,12 @@ def test_json_of_what_is_derived_and_why(run: Run) -> None:
     }
 
 
+def test_json_of_lists(run: Run) -> None:
+    line = json.dumps({"id": "l", "expression": "array_contains(tags, 'x')"})
+    found = run("explain", "-", "l", '{"tags": ["x", "y"]}', "--json", input=line).stdout
+    assert json.loads(found)["outcome"]["seen"] == [{"attribute": "tags", "value": ["x", "y"]}]
+
+
 def test_the_json_form_is_explained_by_its_clauses(run: Run) -> None:
     stated = json.loads(subscription_to_json(parse_where("x = 1 OR y <= 2 AND z = 3")))
     line = json.dumps({"id": "j", "subscription": stated})
@@ -130,7 +136,10 @@ def test_the_event_may_be_in_a_file_or_on_standard_input(run: Run, folder: Path)
         (["s.jsonl", "unreadable", "{}"], "s.jsonl, line 2: subscription 'unreadable': line 1"),
         (["s.jsonl", "a", "{"], "the event: not JSON"),
         (["s.jsonl", "a", '{"price": NaN}'], "the event: not JSON"),
-        (["s.jsonl", "a", '{"price": []}'], "the event: attribute 'price'"),
+        (
+            ["s.jsonl", "a", '{"price": {"$timestamp": "x"}}'],
+            "the event: $.price: 'x' is not a timestamp",
+        ),
         (["s.jsonl", "a", "[]"], "the event: $: an event is a JSON object"),
         (["s.jsonl", "a", "@none.json"], "none.json: no such file or directory"),
         (["none.jsonl", "a", "{}"], "none.jsonl: no such file or directory"),

@@ -245,7 +245,6 @@ def test_match_arrow_regions(engine: Engine) -> None:
     [
         (pa.array([Decimal("1.10")], pa.decimal128(5, 2)), InvalidValueError),
         (pa.array([b"x"]), UnsupportedColumnError),
-        (pa.array([[1]]), UnsupportedColumnError),
         (pa.array([float("nan")]), InvalidValueError),
         (pa.array([2**63], pa.uint64()), InvalidValueError),
         (pa.array([1], pa.timestamp("ns")), InvalidValueError),

@@ -98,6 +98,18 @@ def test_a_rest_is_shown_as_a_tree() -> None:
     assert explained(subscription, {f"x{number}": 1 for number in range(12)}).outcome.held
 
 
+def test_lists_are_shown_with_what_is_asked_of_their_elements() -> None:
+    text = "array_contains(tags, 'x') AND NOT exists(items, i -> i.price < 10 AND i.kind = 'book')"
+    event = {"tags": ["x", "y"], "items": [{"price": 5, "kind": "book"}]}
+    lines = tree(explained(text, event))
+    assert lines[1] == "    ✓ array_contains(tags, 'x')    saw array('x', 'y')"
+    assert lines[3].startswith(
+        "      ✓ exists(items, i -> i.price < 10 AND i.kind = 'book')    saw "
+    )
+    assert lines[3].endswith("    saw array({price: 5, kind: 'book'})")
+    assert "a string, where the constraint is on a list" in str(explained(text, {"items": "x"}))
+
+
 def test_a_derived_attribute_is_shown_with_its_inputs() -> None:
     explanation = explained("price * qty > 100 AND a < b", {"price": 2, "qty": 3, "a": 1})
     assert tree(explanation)[1:] == [

@@ -69,6 +69,16 @@ def test_event() -> None:
          "$.any[0].all[0].value"),
         ('{"any": [{"all": [{"atribute": "a", "operator": "exists"}]}]}', "$.any[0].all[0]"),
         ('{"any": [' + ",".join(['{"all": []}'] * 131_073) + "]}", "$.any"),
+        ('{"any": [{"all": [], "rest": {"any": []}}]}', "$.any[0].rest.any"),
+        ('{"any": [{"all": [], "rest": 5}]}', "$.any[0].rest"),
+        ('{"any": [{"rest": {"attribute": "a", "operator": "exists"}}]}', "$.any[0]"),
+        ('{"any": [{"all": [], "rest": ' + '{"any": [' * 201 + "]}" * 201 + "}]}", None),
+        ('{"any": [{"all": [{"attribute": "a", "operator": "any", "value": []}]}]}',
+         "$.any[0].all[0]"),
+        ('{"any": [{"all": [{"attribute": "a", "operator": "all", "value": 5}]}]}',
+         "$.any[0].all[0].value"),
+        (('{"any": [{"all": [{"attribute": "a", "operator": "any", "value": '
+         '[{"attribute": "b", "operator": "exists"}]}]}]}'), "$.any[0].all[0]"),
     ],
     ids=lambda text: str(text)[-70:],
 )  # fmt: skip
@@ -103,8 +113,10 @@ def test_a_bad_event_is_refused(text: str) -> None:
 
 def test_an_event_obeys_the_model() -> None:
     with pytest.raises(InvalidValueError, match="'x'"):
-        event_from_json('{"x": [1, 2]}')
+        event_from_json('{"x": [1, 99999999999999999999]}')
     with pytest.raises(InvalidValueError, match="'x'"):
         event_from_json('{"x": 99999999999999999999}')
     with pytest.raises(NestingTooDeepError):
         event_from_json('{"a":' * 100 + "1" + "}" * 100)
+    with pytest.raises(NestingTooDeepError):
+        event_from_json('{"a":' + "[" * 100 + "]" * 100 + "}")

@@ -112,3 +112,30 @@ def test_a_large_set_of_long_strings_is_not_listed() -> None:
     assert covers(Constraint("s", Operator.CONTAINS, "x"), inner)
     assert _members(domain_of((inner,), "fails").spans) is None
     assert not covers(Constraint("s", Operator.MATCHES, "x"), inner)
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "covered"),
+    [
+        ("x < 3 OR x > 7", "x = 1 OR x = 9", True),
+        ("x < 3 OR x > 7", "x = 1 OR x = 5", False),
+        ("x = 1 OR x = 'a'", "x = 'a'", True),
+        ("x = 'a'", "x = 1 OR x = 'a'", False),
+        ("x IS NULL OR x = 1", "x IS NULL", True),
+        ("startswith(x, 'a') OR x = 'b'", "x IN ('ab', 'b')", True),
+        ("contains(x, 'a') OR contains(x, 'b')", "contains(x, 'b') OR contains(x, 'a')", True),
+    ],
+)
+def test_unions_are_compared_as_sets(outer: str, inner: str, covered: bool) -> None:
+    assert covers(parse_where(outer), parse_where(inner)) is covered
+
+
+def test_a_rest_narrows_and_covers_only_itself() -> None:
+    rest = " AND ".join(f"(a{n} = 1 OR b{n} = 1)" for n in range(5))
+    with_rest, without = parse_where(f"x = 1 AND {rest}"), parse_where("x = 1")
+    assert with_rest.clauses[0].rest is not None
+    assert covers(without, with_rest)
+    assert not covers(with_rest, without)
+    assert covers(with_rest, with_rest)
+    assert covers(with_rest, parse_where(f"x = 1 AND {rest} AND (c = 1 OR d = 1)"))
+    assert not covers(with_rest, parse_where(f"x = 2 AND {rest}"))

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from predicast import Engine, Event
+from predicast.arrow import is_list
 from predicast.cli.files.csv_batches import CsvFile
 from predicast.cli.files.csv_types import shortened
 from predicast.cli.files.json_lines import ONE_OBJECT_PER_LINE, Line, line_groups
@@ -216,6 +217,8 @@ def _kind(type: pa.DataType) -> Kind | None:
         return Kind.BOOLEAN
     if pa.types.is_timestamp(type) or pa.types.is_date(type):
         return Kind.TIMESTAMP
+    if is_list(type):
+        return Kind.LIST
     return Kind.STRING if pa.types.is_string(type) or pa.types.is_large_string(type) else None
 
 

@@ -24,6 +24,7 @@ from predicast.engine.snapshot.layout import (
 )
 from predicast.engine.snapshot.operands import (
     SlotEntry,
+    check_object,
     check_values,
     read_objects,
     read_outline,
@@ -43,7 +44,7 @@ from predicast.engine.snapshot.texts import (
 from predicast.model.expression import leaves_of
 from predicast.model.operand_columns import OperandColumns
 from predicast.model.operators import Operator
-from predicast.model.outline import OperandType, Outline
+from predicast.model.outline import OperandType, Outline, Slot
 
 _TYPES = {
     OperandType.INTEGER: INTEGERS,
@@ -74,10 +75,8 @@ def write_group(keys: Array, alike: OperandColumns, out: ArraysOut) -> Group:
     """Put a group into a file."""
     outline = alike.outline
     columns = [
-        _write_column(type_, operator, column, out)
-        for type_, operator, column in zip(
-            outline.places, _operators(outline), alike.columns, strict=True
-        )
+        _write_column(type_, slot.operator, column, out)
+        for type_, slot, column in zip(outline.places, _slots(outline), alike.columns, strict=True)
     ]
     slots = [[write_slot(slot) for slot in clause] for clause in outline.clauses]
     rests = [
@@ -97,9 +96,9 @@ def _write_column(type_: OperandType, operator: Operator, column: Array, out: Ar
     return Column(out.add(codes), write_texts(texts, out))
 
 
-def _operators(outline: Outline) -> list[Operator]:
-    """The operator of each place."""
-    return [slot.operator for slot in outline.slots() for _ in slot.operands]
+def _slots(outline: Outline) -> list[Slot]:
+    """The slot of each place."""
+    return [slot for slot in outline.slots() for _ in slot.operands]
 
 
 def read_group(group: Group, arrays: ArraysIn) -> tuple[Array, OperandColumns]:
@@ -137,15 +136,15 @@ def _read_column(
 def _made(outline: Outline, columns: list[tuple[Array, pa.Array | None]]) -> list[Array]:
     """The columns with Python objects in the place of codes."""
     made: list[Array] = []
-    operators = _operators(outline)
-    for type_, operator, (values, texts) in zip(outline.places, operators, columns, strict=True):
+    slots = _slots(outline)
+    for type_, slot, (values, texts) in zip(outline.places, slots, columns, strict=True):
         if texts is None:
             made.append(values)
         elif type_ is OperandType.STRING:
             made.append(strings_of(texts)[values])
         else:
             written, operands = read_objects(texts)
-            if any(each is not operator for each in written):
-                raise damaged(f"has an operand that is not one of {operator.value!r}")
+            for operator, operand in zip(written, operands, strict=True):
+                check_object(slot, operator, operand)
             made.append(operands[values])
     return made

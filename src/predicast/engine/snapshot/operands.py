@@ -2,8 +2,9 @@
 
 A slot (attribute, operator, types of its operands) is written as it is; operands are numbers, or
 codes of the distinct strings and the distinct objects. Objects (sets, patterns, regular
-expressions, what any and all join) are written as the language's JSON writes the constraint,
-without its attribute.
+expressions, what any and all join, conditions on elements) are written as the language's JSON
+writes the constraint, without its attribute; of any and all with it, since it is that of the parts
+as well.
 
 The rests of clauses are expressions of slots. They are written as what they look like without the
 slots, which stand where those of the clauses do: ``["any", 0, ["all", 0, 0]]`` is an OR of one slot
@@ -26,7 +27,16 @@ from predicast.errors import PredicastError
 from predicast.language.json_form import constraint_from_document, constraint_to_document
 from predicast.model.constraint import MAX_NESTING, trusted_constraint
 from predicast.model.expression import And, Leaf, Node, Not, Or
-from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET, Operator
+from predicast.model.operators import (
+    ELEMENTS,
+    JOINED,
+    LIKE,
+    PRESENCE,
+    RANGE,
+    REGEX,
+    SET,
+    Operator,
+)
 from predicast.model.outline import (
     KINDS,
     OperandType,
@@ -111,7 +121,7 @@ def _read_look(look: Any, slots: Iterator[Slot], depth: int) -> Node[Slot]:
 def _suit(operator: Operator, types: Sequence[OperandType]) -> bool:
     if operator in PRESENCE:
         return not types
-    if operator in SET | LIKE | REGEX | JOINED:
+    if operator in SET | LIKE | REGEX | JOINED | ELEMENTS:
         return list(types) == [OperandType.OBJECT]
     kinds = {KINDS.get(each) for each in types}
     return (
@@ -129,8 +139,11 @@ def write_objects(operators: Sequence[Operator], operands: Sequence[Any]) -> tup
     for place, (operator, operand) in enumerate(zip(operators, operands, strict=True)):
         code = known.get((operator, id(operand)))
         if code is None:
-            document = constraint_to_document(trusted_constraint(_ANY, operator, operand, None))
-            del document["attribute"]
+            attribute = operand[0].attribute if operator in JOINED else _ANY
+            whole = trusted_constraint(attribute, operator, operand, None)
+            document = constraint_to_document(whole)
+            if operator not in JOINED:
+                del document["attribute"]
             code = texts.setdefault(msgspec.json.encode(document), len(texts))
             known[operator, id(operand)] = code
         codes[place] = code
@@ -153,6 +166,15 @@ def read_objects(texts: pa.Array) -> tuple[list[Operator], Array]:
         joined = operator in JOINED
         operands.append(joined_operand(operator, constraint) if joined else constraint.operand)
     return operators, objects(operands)
+
+
+def check_object(slot: Slot, operator: Operator, operand: Any) -> None:
+    """Refuse an object that does not belong into a slot."""
+    fits = operator is slot.operator
+    if fits and operator in JOINED:
+        fits = operand[0].attribute == slot.attribute
+    if not fits:
+        raise damaged(f"has an operand that is not one of {slot}")
 
 
 def check_values(type_: OperandType, values: Array) -> None:

@@ -31,6 +31,7 @@ from predicast.engine.snapshot.layout import UNSIGNED, ArraysIn, ArraysOut, asce
 from predicast.engine.snapshot.operands import (
     SlotEntry,
     as_words,
+    check_object,
     check_values,
     read_objects,
     read_outline,
@@ -49,7 +50,6 @@ from predicast.engine.snapshot.texts import (
     strings_of,
     write_texts,
 )
-from predicast.model import Operator
 from predicast.model.expression import leaves_of
 from predicast.model.outline import OperandType, Slot, Stated
 from predicast.model.values import from_microseconds
@@ -235,7 +235,8 @@ class RareOutlines:
                 values[where] = strings_of(self._strings)[words]
             elif type_ is OperandType.OBJECT:
                 operators, operands = read_objects(self._objects)
-                self._check_operators(slot_of[where], words, operators)
+                for slot, word in zip(slot_of[where].tolist(), words.tolist(), strict=True):
+                    check_object(self._slots[slot], operators[word], operands[word])
                 values[where] = operands[words]
             elif type_ is OperandType.TIMESTAMP:
                 values[where] = objects([*map(from_microseconds, words.tolist())])
@@ -243,11 +244,6 @@ class RareOutlines:
                 values[where] = objects(_typed(type_, words).tolist())
         found: list[Any] = values.tolist()
         return found
-
-    def _check_operators(self, slots: Array, words: Array, operators: list[Operator]) -> None:
-        for slot, word in zip(slots.tolist(), words.tolist(), strict=True):
-            if self._slots[slot].operator is not operators[word]:
-                raise damaged(f"has an operand that is not one of {self._slots[slot]}")
 
 
 def _typed(type_: OperandType, words: Array) -> Array:

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import UTC
 from itertools import accumulate
 from typing import Final, NamedTuple, TypeVar
 
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import ModelError, ParseError, TextTooLongError
+from predicast.language.time_zones import implied_zone
 from predicast.language.where.position import error_at
 from predicast.language.where.shape import ConstraintTemplate, Literal, Shape, estimate, in_places
 from predicast.model import Constraint, Subscription, Value
@@ -184,6 +186,9 @@ def _cut(text: str) -> tuple[tuple[str, ...], list[str]]:
     texts = pieces[1::2]
     # One string per kind of literal; quoted names keep their text.
     pieces[1::2] = [t if t[0] == "`" else _MARKS.get(t[0], "0") for t in texts]
+    zone = implied_zone()
+    if zone is not UTC:  # constants in a shape may be of this zone; no text begins so
+        pieces[:0] = ["", f"zone {zone}"]
     return tuple(pieces), [t for t in texts if t[0] != "`"]
 
 

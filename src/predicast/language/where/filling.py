@@ -14,7 +14,7 @@ refuses, apart from patterns, depends on nothing but the types of its values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
 from predicast.errors import InvalidParameterError, ModelError, ParseError, shortened
@@ -23,11 +23,13 @@ from predicast.language.where.position import error_at
 from predicast.language.where.shape import ConstraintTemplate, Literal, estimate
 from predicast.model import Constraint, Kind, LikePattern, Operator, Value
 from predicast.model.constraint import canonical_like, canonical_value, check_regex, sorted_set
-from predicast.model.operators import JOINED, LIKE, REGEX, SET
+from predicast.model.expression import leaves_of
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, REGEX, SET
 from predicast.model.outline import OPERAND_TYPES, OperandType, Slot, joined_operand, slot_types
-from predicast.model.values import kind_of
+from predicast.model.values import SCALARS, kind_of
 
-_WHOLE: Final = SET | LIKE | REGEX | JOINED  # operators whose operand is made of the values
+# Operators whose operand is made of the values.
+_WHOLE: Final = SET | LIKE | REGEX | JOINED | ELEMENTS
 
 _Maker: TypeAlias = Callable[[list[Any]], Any]
 
@@ -49,7 +51,8 @@ class Filling:
     ) -> None:
         self._text = text
         self.cost = estimate(text, tests)  # for caches
-        self._tests = [test for test in tests if is_open(test)]
+        plain = [each for test in tests for each in _plain_tests(test)]
+        self._tests = [test for test in plain if is_open(test)]
         parameters = [each for test in self._tests for each in test.literals if each.parameter]
         self.starts: dict[str, int] = {}
         for literal in parameters:
@@ -67,7 +70,8 @@ class Filling:
             assert literal.parameter is not None
             self._positions[literal.start] = number_of[literal.parameter]
         for test in tests:
-            self._add_constants(test)
+            for each in _plain_tests(test) if is_open(test) else (test,):
+                self._add_constants(each)
         made = [test for test in dict.fromkeys(stated) if test.operator in _WHOLE]
         for test in made:
             if not is_open(test):
@@ -135,7 +139,7 @@ class Filling:
         )
 
     def _kinds(self) -> dict[str, frozenset[Kind]]:
-        kinds = dict.fromkeys(self.names, frozenset(Kind))
+        kinds = dict.fromkeys(self.names, SCALARS)
         for test in self._tests:
             beside = {literal.kind for literal in test.literals if literal.kind is not None}
             allowed = test.operator.kinds & beside if beside else test.operator.kinds
@@ -185,9 +189,22 @@ def _operand_of(operator: Operator, constraint: Constraint) -> Any:
     return joined_operand(operator, constraint) if operator in JOINED else constraint.operand
 
 
+def _plain_tests(test: ConstraintTemplate) -> Iterator[ConstraintTemplate]:
+    """The test itself, or those of the elements that it is about."""
+    if test.element is None:
+        yield test
+        return
+    for each in leaves_of(test.element):
+        yield from _plain_tests(each)
+
+
 def _maker(test: ConstraintTemplate, positions: list[int]) -> _Maker:
     """A function from the values to the operand of a test whose kinds were checked."""
     attribute, operator = test.attribute, test.operator
+    if test.element is not None:
+        starts = [literal.start for literal in test.literals]
+        places = dict(zip(starts, positions, strict=True))
+        return lambda values: test.fill(lambda literal: values[places[literal.start]]).operand
     if operator in SET:
         return lambda values: sorted_set([values[position] for position in positions])
     if operator in LIKE:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from typing import Final
 
 from predicast.errors import InvalidValueError
+from predicast.language.time_zones import implied_zone
 from predicast.model.values import checked
 
 # An integer of more digits cannot fit in 64 bits; int() itself refuses some thousands of them.
@@ -79,7 +80,7 @@ def _joined(pair: re.Match[str]) -> str:
 
 
 def timestamp(text: str) -> datetime:
-    """A timestamp from the content of its literal; without a zone it is in UTC."""
+    """A timestamp from the content of its literal; without a zone it is in the implied one."""
     match = _TIMESTAMP.fullmatch(text.strip())
     if match is None:
         raise InvalidValueError(
@@ -106,10 +107,11 @@ def timestamp(text: str) -> datetime:
     return result
 
 
-def _zone(text: str | None) -> timezone:
-    if text in {None, "Z", "UTC"}:
+def _zone(text: str | None) -> tzinfo:
+    if text is None:
+        return implied_zone()
+    if text in {"Z", "UTC"}:
         return UTC
-    assert text is not None
     digits = text[1:].replace(":", "")
     hours, minutes = (digits[:-2], digits[-2:]) if len(digits) > 2 else (digits, "0")
     offset = timedelta(hours=int(hours), minutes=int(minutes))

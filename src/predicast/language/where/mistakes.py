@@ -146,10 +146,16 @@ FUNCTIONS_ELSEWHERE: Final = {
     **dict.fromkeys(("regexp_matches", "regex", "matches", "regexp_extract"), "rlike"),
 }
 CALLS: Final[dict[str, Mistake]] = {
-    **dict.fromkeys(
-        ("array_contains", "array_position", "arrays_overlap", "any_match", "size", "explode"),
-        Mistake("arrays are not supported yet", "make an attribute of what is asked for"),
-    ),
+    **{
+        word: Mistake(f"{word} is not supported", f"write {instead}")
+        for word, instead in {
+            "array_position": "array_contains(x, 5)",
+            "list_contains": "array_contains(x, 5)",
+            "has_any": "arrays_overlap(x, array(1, 2))",
+            **dict.fromkeys(("any_match", "array_any", "explode"), "exists(x, e -> e > 5)"),
+            **dict.fromkeys(("all_match", "array_all", "every"), "forall(x, e -> e > 5)"),
+        }.items()
+    },
     "nullif": Mistake("nullif is not supported", "write CASE WHEN x != 0 THEN x END"),
     "if": Mistake("if is not supported", "write CASE WHEN x > 5 THEN 'high' ELSE 'low' END"),
     "convert": _CAST,

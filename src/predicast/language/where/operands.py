@@ -32,6 +32,12 @@ STRING_FUNCTIONS: Final = {
     "regexp_like": Operator.MATCHES,
 }
 PRESENCE_FUNCTIONS: Final = {"isnull": Operator.ABSENT, "isnotnull": Operator.EXISTS}
+LIST_FUNCTIONS: Final = {  # with what to write
+    "exists": "write exists(tags, t -> t LIKE 'a%')",
+    "forall": "write forall(tags, t -> t LIKE 'a%')",
+    "array_contains": "write array_contains(tags, 'a')",
+    "arrays_overlap": "write arrays_overlap(tags, array('a', 'b'))",
+}
 _LITERAL_FUNCTIONS: Final = {
     "timestamp": as_timestamp,
     "to_timestamp": as_timestamp,

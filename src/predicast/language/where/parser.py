@@ -19,6 +19,7 @@ recursion, and every error knows its place.
                | scalar IS [NOT] truth
                | scalar IS [NOT] DISTINCT FROM ( scalar | NULL )
                | function "(" scalar "," string ")"
+               | a test of a list: ``lists.py``
                | scalar                                 a boolean
                | TRUE | FALSE
     comparison = scalar ( = | == | != | <> | < | <= | > | >= ) scalar
@@ -41,7 +42,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from predicast.derived import Tree
 from predicast.errors import NestingTooDeepError, ParseError, suggest
-from predicast.language.where.constraints import ConstraintReader, literal_operand
+from predicast.language.where.constraints import literal_operand
+from predicast.language.where.lists import ListReader
 from predicast.language.where.operands import PRESENCE_FUNCTIONS, STRING_FUNCTIONS
 from predicast.language.where.position import error_at
 from predicast.language.where.scalars import Operand
@@ -100,7 +102,7 @@ def parse_scalar(text: str) -> Tree:
     return Parser(text).scalar()
 
 
-class Parser(ConstraintReader):
+class Parser(ListReader):
     """One pass over the tokens, with one token of look-ahead."""
 
     # The boolean skeleton: a stack of groups instead of recursion.
@@ -111,7 +113,7 @@ class Parser(ConstraintReader):
 
     def scalar(self) -> Tree:
         """The whole text as an expression."""
-        tree = self._scalar("an expression")
+        tree = self._each() if self._at_each() else self._scalar("an expression")
         if self._token is not END:
             self._refuse_known_continuation()
             self._fail(f"expected an operator or the end, not {self._token.text!r}")
@@ -129,7 +131,9 @@ class Parser(ConstraintReader):
                 continue
             test = self._test()
             groups[-1].alternatives[-1].append(Not(test) if negated else test)
-            while self._take(TokenType.R_PAREN):
+            while (len(groups) > 1 or end is not TokenType.R_PAREN) and self._take(
+                TokenType.R_PAREN
+            ):
                 if len(groups) == 1:
                     self._fail("this parenthesis was never opened", self._previous)
                 self._close_group(groups)
@@ -138,7 +142,7 @@ class Parser(ConstraintReader):
             if self._take(TokenType.OR):
                 groups[-1].alternatives.append([])
                 continue
-            if self._token.token_type is not end:
+            if self._token.token_type is not end and self._token is not END:
                 self._unexpected_after_test()
             if len(groups) > 1:
                 raise error_at(
@@ -214,8 +218,8 @@ class Parser(ConstraintReader):
                 f"expected a condition, not {token.text!r}",
                 hint="name the attribute each time: x > 5 AND x < 10",
             )
-        if self._at_call() and token.text.lower() in _TESTS and self._at_name():
-            return Leaf(self._call())
+        if self._at_list_test() or self._at_called_test():
+            return self._called_test()
         if token.token_type is TokenType.NULL and self._peek(1).token_type is _NULL_SAFE:
             return self._behind_comparison(self._null_first())
         left = self._operand("a condition", first=True)
@@ -245,6 +249,14 @@ class Parser(ConstraintReader):
             self._fail("expected IN, BETWEEN, LIKE, ILIKE or RLIKE after NOT", hint=hint)
         # A boolean attribute by itself: x is x = TRUE, so that NOT x is x != TRUE.
         return Leaf(self._truth(left, token.start))
+
+    def _at_called_test(self) -> bool:
+        return self._at_call() and self._token.text.lower() in _TESTS and self._at_name()
+
+    def _called_test(self) -> Written:
+        if self._at_list_test():
+            return self._behind_comparison(self._list_test())
+        return Leaf(self._call())
 
     def _is_compared(self) -> bool:
         kind = self._token.token_type

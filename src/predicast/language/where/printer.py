@@ -17,6 +17,7 @@ from predicast.model import (
     Or,
     Subscription,
 )
+from predicast.model.elements import ELEMENT
 from predicast.model.values import quote, show
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -40,6 +41,8 @@ VALUE_WORDS: Final = frozenset((
 # fmt: on
 # What the name of a derived attribute begins with; its expression follows (``scalar_text.py``).
 DERIVED: Final = "="
+_EACH: Final = f"{DERIVED}elements("  # how the name of a list begins whose elements compute
+_LIST_NAME: Final = re.compile(r"(?:`(?:[^`]|``)*`|[^`,])+")
 _FUNCTIONS: Final = {
     Operator.PREFIX: "startswith",
     Operator.SUFFIX: "endswith",
@@ -209,8 +212,35 @@ def plain_constraint(constraint: Constraint) -> str:
             return f"{_FUNCTIONS[operator]}({attribute}, {quote(operand)})"
         case Operator.NOT_PREFIX | Operator.NOT_SUFFIX | Operator.NOT_CONTAINS:
             return f"NOT {_FUNCTIONS[operator.negation]}({attribute}, {quote(operand)})"
+        case Operator.HAS:
+            return _of_elements(constraint)
+        case Operator.NOT_HAS:
+            return f"NOT {_of_elements(constraint)}"
         case _:
             return f"{attribute} {operator.value} {show(operand)}"
+
+
+def _of_elements(constraint: Constraint) -> str:
+    """A test of a list, by the plainest function that says it."""
+    attribute, wanted = _list_name(constraint.attribute), constraint.operand
+    assert isinstance(wanted, Subscription)
+    tests = [*wanted.constraints()]
+    if len(wanted.clauses) == 1 and len(tests) == 1 and tests[0].attribute == ELEMENT:
+        operand: Any = tests[0].operand
+        if tests[0].operator is Operator.EQ:
+            return f"array_contains({attribute}, {show(operand)})"
+        if tests[0].operator is Operator.IN:
+            return f"arrays_overlap({attribute}, array({', '.join(map(show, operand))}))"
+    return f"exists({attribute}, {ELEMENT} -> {to_where(wanted)})"
+
+
+def _list_name(attribute: str) -> str:
+    """A list as it is written, without what is computed from its elements."""
+    if not attribute.startswith(_EACH):
+        return name(attribute)
+    written = _LIST_NAME.match(attribute, len(_EACH))
+    assert written is not None
+    return written.group()
 
 
 def _pattern(pattern: LikePattern) -> str:

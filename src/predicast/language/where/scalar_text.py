@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from predicast.derived import Call, Case, Constant, Input, Span, Test, Tree
+from predicast.derived import Call, Case, Constant, Each, Input, Span, Test, Tree
 from predicast.derived.functions import COMPARISONS
 from predicast.derived.tree import Condition
 from predicast.language.where.printer import (
@@ -61,6 +61,9 @@ def _text(tree: Tree) -> tuple[str, int]:
             return f"INTERVAL '{_span(tree)}'", _PRIMARY
         case Case():
             return _case(tree), _PRIMARY
+        case Each(attribute, computed):
+            parts = [_name(attribute), *(text_of(part) for _, part in computed)]
+            return f"elements({', '.join(parts)})", _PRIMARY
         case Call(function, arguments):
             return _call(function, arguments)
 

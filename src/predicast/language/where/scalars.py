@@ -38,6 +38,7 @@ from predicast.errors import (
 from predicast.language.where.mistakes import AT_VALUE, BEHIND_TEST, CALLS, FUNCTIONS_ELSEWHERE
 from predicast.language.where.operands import (
     FUNCTIONS,
+    LIST_FUNCTIONS,
     PRESENCE_FUNCTIONS,
     STRING_FUNCTIONS,
     OperandReader,
@@ -430,8 +431,8 @@ class ScalarReader(OperandReader):
 
     def _refuse_function(self, at: Token) -> NoReturn:
         function, close = at.text.lower(), None
-        known = (*FUNCTIONS, *_COMPUTED_FUNCTIONS)
-        if function in FUNCTIONS and function not in CALLS:
+        known = (*FUNCTIONS, *LIST_FUNCTIONS, *_COMPUTED_FUNCTIONS)
+        if function in {*FUNCTIONS, *LIST_FUNCTIONS} and function not in CALLS:
             message = f"{at.text} is a test, and gives no value"
             hint = "write it without a comparison; NOT goes before it"
         elif function in CALLS:

@@ -30,8 +30,8 @@ from predicast.model.constraint import (
 )
 from predicast.model.expression import Node, leaves_of, mapped
 from predicast.model.folding import equal_to_any
-from predicast.model.normal_form import NormalClause
-from predicast.model.operators import JOINED, LIKE, RANGE, REGEX, SET
+from predicast.model.normal_form import NormalClause, normalised, subscription_from
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, RANGE, REGEX, SET
 from predicast.model.outline import Outline, Stated, outlined
 from predicast.model.values import INT_MAX, INT_MIN, canonical_number
 
@@ -63,6 +63,7 @@ class ConstraintTemplate:
     fixed: tuple[tuple[int, int], ...] = ()
     parts: tuple[ConstraintTemplate, ...] = ()  # what any and all join; the literals are theirs
     size: int = 1  # how many tests it is made of
+    element: Node[ConstraintTemplate] | None = None  # what one is to match; the literals are its
 
     def negated(self) -> ConstraintTemplate:
         parts = tuple([part.negated() for part in self.parts])
@@ -101,6 +102,9 @@ class ConstraintTemplate:
         if self.parts:
             filled = tuple([part.fill(value_of) for part in self.parts])
             return Constraint(self.attribute, self.operator, filled)
+        if self.element is not None:
+            wanted = subscription_from(normalised(self.element), lambda test: test.fill(value_of))
+            return Constraint(self.attribute, self.operator, wanted)
         values = [value_of(literal) for literal in self.literals]
         operand: Any = values[0] if len(values) == 1 else tuple(values)
         if self.operator in SET:
@@ -213,8 +217,7 @@ class Shape:
             )
             for tests, rest in clauses
         ]
-        # What any and all come to depends on the operands, and so does what is said twice.
-        self._may_differ = _may_repeat(clauses) or any(leaf.parts for leaf in stated)
+        self._may_differ = _may_differ(clauses)
         places = {key: _places(leaf, index) for key, leaf in leaves.items()}
         self._operands = _all_at_once([place for leaf in stated for place in places[id(leaf)]])
         self.cost = estimate(text, stated)
@@ -271,7 +274,7 @@ def _places(template: ConstraintTemplate, index: dict[int, int]) -> list[_Place]
     positions = [index[literal.start] for literal in template.literals]
     if operator in SET:
         return [lambda values: sorted_set([values[p] for p in positions])]
-    if operator in LIKE | REGEX | JOINED:
+    if operator in LIKE | REGEX | JOINED | ELEMENTS:
         fill = _filler(template, index)
         return [lambda values: fill(values).operand]
     return [*positions]
@@ -293,6 +296,28 @@ def _may_repeat(clauses: Sequence[NormalClause[ConstraintTemplate]]) -> bool:
     return len({tuple(sorted(clause)) for clause in tests}) < len(tests)
 
 
+def _subscription_filler(
+    element: Node[ConstraintTemplate], index: dict[int, int]
+) -> Callable[[list[Value]], Subscription]:
+    """A function from the values of a text's literals to what elements of a list are to match."""
+    clauses = normalised(element)
+    fillers = {id(leaf): _filler(leaf, index) for leaf in in_places(clauses)}
+    if _may_differ(clauses) or any(clause.rest is not None for clause in clauses):
+        return lambda values: subscription_from(clauses, lambda leaf: fillers[id(leaf)](values))
+    makers = [[fillers[id(leaf)] for leaf in clause.tests] for clause in clauses]
+    return lambda values: Subscription(
+        tuple([trusted_clause(tuple([fill(values) for fill in each])) for each in makers])
+    )
+
+
+def _may_differ(clauses: list[NormalClause[ConstraintTemplate]]) -> bool:
+    """Whether what is stated depends on the operands.
+
+    What any and all come to does, and so does what is said twice.
+    """
+    return _may_repeat(clauses) or any(leaf.parts for leaf in in_places(clauses))
+
+
 def _kind_of_equalities(template: ConstraintTemplate) -> Kind | None:
     """The kind of value of which it is any, if it is nothing else."""
     if template.operator is not Operator.ANY:
@@ -309,6 +334,9 @@ Filler: TypeAlias = Callable[[list[Value]], Constraint]
 def _filler(template: ConstraintTemplate, index: dict[int, int]) -> Filler:
     """A function from the values of a text's literals to the constraint; checks what is left."""
     attribute, operator = template.attribute, template.operator
+    if template.element is not None:
+        wanted = _subscription_filler(template.element, index)
+        return lambda values: trusted_constraint(attribute, operator, wanted(values), Kind.LIST)
     positions = [index[literal.start] for literal in template.literals]
     if template.parts:
         kind_of_all = _kind_of_equalities(template)

@@ -78,7 +78,7 @@ def _is_decided(test: ConstraintTemplate | Decided) -> bool:
 def _absent(leaf: Leaf[ConstraintTemplate | Decided]) -> Written:
     test = leaf.constraint
     assert isinstance(test, ConstraintTemplate)
-    return Leaf(replace(test, operator=Operator.ABSENT, literals=()))
+    return Leaf(replace(test, operator=Operator.ABSENT, literals=(), element=None))
 
 
 def plain(node: Written) -> Plain:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from predicast.arrays import offsets
 from predicast.arrow import TableLike, as_table
 from predicast.matching.batches.from_arrow import parts_of
+from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
 from predicast.matching.batches.typed_values import (
     Booleans,
     Floats,
@@ -26,7 +28,8 @@ from predicast.matching.batches.typed_values import (
     Timestamps,
     TypedValues,
 )
-from predicast.model import Absent, Constraint, Event, Interval
+from predicast.model import Absent, Constraint, Elements, Event, Interval
+from predicast.model.elements import ELEMENT
 from predicast.model.values import microseconds
 
 
@@ -43,22 +46,32 @@ class EventBatch:
     @classmethod
     def from_events(cls, events: Sequence[Event]) -> EventBatch:
         """The columns of events of the model."""
-        gathered: dict[str, dict[type, tuple[list[int], list[Any]]]] = {}
+        gathered: _Gathered = {}
         for row, event in enumerate(events):
             for name, value in event.items():
                 rows, values = gathered.setdefault(name, {}).setdefault(type(value), ([], []))
                 rows.append(row)
                 values.append(value)
-        return cls(
-            len(events),
-            {
-                name: [
-                    _FROM_PYTHON[type_](values, np.array(rows, np.int64))
-                    for type_, (rows, values) in by_type.items()
-                ]
-                for name, by_type in gathered.items()
-            },
-        )
+        return cls(len(events), _parts(gathered))
+
+    @classmethod
+    def from_elements(cls, lists: Sequence[Elements]) -> EventBatch:
+        """The elements of lists, one after the other."""
+        gathered: _Gathered = {}
+        alone = gathered.setdefault(ELEMENT, {})
+        every = [value for elements in lists for value in elements.values]
+        for row, value in enumerate(every):
+            if type(value) is not dict:
+                rows, values = alone.setdefault(type(value), ([], []))
+                rows.append(row)
+                values.append(value)
+                continue
+            for name, each in value.items():
+                rows, values = gathered.setdefault(name, {}).setdefault(type(each), ([], []))
+                rows.append(row)
+                values.append(each)
+        alone.pop(type(None), None)
+        return cls(len(every), _parts({name: each for name, each in gathered.items() if each}))
 
     @classmethod
     def from_arrow(
@@ -110,9 +123,19 @@ class EventBatch:
             yield 0, self
             return
         for start in range(0, self._length, rows):
-            end = min(start + rows, self._length)
-            parts = {name: [p.slice(start, end) for p in ps] for name, ps in self._parts.items()}
-            yield start, EventBatch(end - start, parts)
+            yield start, self.slice(start, min(start + rows, self._length))
+
+    def slice(self, start: int, end: int) -> EventBatch:
+        """The events from ``start`` up to ``end``."""
+        if (start, end) == (0, self._length):
+            return self
+
+        def part(name: str) -> list[TypedValues]:
+            return [each.slice(start, end) for each in self._parts[name]]
+
+        if isinstance(self._parts, PartsOnDemand):
+            return EventBatch(end - start, PartsOnDemand(self._parts, part))
+        return EventBatch(end - start, {name: part(name) for name in self._parts})
 
     def events(self) -> list[Event]:
         """The events one by one, as the model has them."""
@@ -127,11 +150,28 @@ class EventBatch:
 
 # From Python values, all of one type.
 
+_Gathered: TypeAlias = dict[str, dict[type, tuple[list[int], list[Any]]]]  # rows and values
+
+
+def _parts(gathered: _Gathered) -> dict[str, list[TypedValues]]:
+    return {
+        name: [
+            _FROM_PYTHON[type_](values, np.array(rows, np.int64))
+            for type_, (rows, values) in by_type.items()
+        ]
+        for name, by_type in gathered.items()
+    }
+
 
 def _intervals(values: list[Interval], rows: Rows) -> TypedValues:
     boxed = np.empty(len(values), object)
     boxed[:] = values
     return Intervals(boxed, rows)
+
+
+def _lists(values: list[Elements], rows: Rows) -> TypedValues:
+    store = Store(offsets([*map(len, values)]), EventBatch.from_elements(values))
+    return Lists(np.arange(len(values)), rows, store)
 
 
 _FROM_PYTHON: Final[dict[type, Callable[[list[Any], Rows], TypedValues]]] = {
@@ -143,4 +183,5 @@ _FROM_PYTHON: Final[dict[type, Callable[[list[Any], Rows], TypedValues]]] = {
     ),
     str: Strings.of,
     Interval: _intervals,
+    Elements: _lists,
 }

@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from predicast.arrays import Words, offsets
 from predicast.arrow import (
@@ -23,7 +24,9 @@ from predicast.arrow import (
     instants,
     integers,
     is_decimal,
+    is_list,
     is_text,
+    numpy_of,
     text_bytes,
     wrong_texts,
 )
@@ -31,12 +34,14 @@ from predicast.errors import (
     InvalidIntervalError,
     InvalidOptionError,
     InvalidValueError,
+    ListTooLongError,
     ModelError,
     UnknownColumnError,
     UnsupportedColumnError,
     suggest,
 )
 from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leaves
+from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
 from predicast.matching.batches.typed_values import (
     SAMPLE,
     Booleans,
@@ -52,6 +57,7 @@ from predicast.matching.batches.typed_values import (
     repeats,
 )
 from predicast.model import Interval
+from predicast.model.elements import ELEMENT, MAX_ELEMENTS
 
 Ends = Mapping[str, tuple[str, str]]
 
@@ -92,9 +98,11 @@ def _parts(table: pa.Table, leaf: LeafColumn) -> list[TypedValues]:
         return [_strings(leaf.name, pieces)]
     if is_decimal(kind):
         return _decimal_parts(leaf.name, pieces)
+    if is_list(kind):
+        return [_lists(leaf.name, pieces)]
     raise UnsupportedColumnError(
         f"column {leaf.name!r} is of type {_shown(kind)}; events hold integers, floats, strings, "
-        f"booleans and timestamps: {_cast_hint(kind)}",
+        f"booleans, timestamps and lists of them: {_cast_hint(kind)}",
         column=leaf.name,
         type=str(kind),
     )
@@ -219,6 +227,36 @@ def _occurring(codes: npt.NDArray[Any], words: pa.Array) -> tuple[npt.NDArray[An
     return (np.cumsum(used, dtype=np.int32) - 1)[codes], words.filter(pa.array(used))
 
 
+def _lists(name: str, pieces: list[Piece]) -> Lists:
+    """Lists, whose elements are read when somebody looks at them."""
+    from predicast.matching.batches.event_batch import EventBatch  # which is read from here
+
+    lengths = _one([numpy_of(pc.list_value_length(piece.array)) for piece in pieces])
+    longest = int(lengths.max()) if len(lengths) else 0
+    rows = _rows(pieces)
+    if longest > MAX_ELEMENTS:
+        row = int(lengths.argmax()) if rows is None else int(rows[lengths.argmax()])
+        raise ListTooLongError(
+            f"attribute {name!r}, row {row}: a list of {longest} elements; "
+            f"the limit is {MAX_ELEMENTS}",
+            limit=MAX_ELEMENTS,
+            actual=longest,
+        )
+    flat = pa.chunked_array([pc.list_flatten(piece.array) for piece in pieces])
+    table = pa.table({ELEMENT: flat})
+    leaves = find_leaves(table.schema)
+
+    def read(field: str) -> list[TypedValues]:
+        try:
+            return _parts(table, leaves[field])
+        except (ModelError, UnsupportedColumnError) as error:
+            error.add_note(f"in the lists of {name!r}; rows are counted over all their elements")
+            raise
+
+    store = Store(offsets(lengths), EventBatch(len(flat), PartsOnDemand(leaves, read)))
+    return Lists(np.arange(len(lengths)), rows, store)
+
+
 def _shown(kind: pa.DataType) -> str:
     if isinstance(kind, pa.OpaqueType):
         return f"{kind.type_name} ({kind.vendor_name})"
@@ -226,8 +264,8 @@ def _shown(kind: pa.DataType) -> str:
 
 
 def _cast_hint(kind: pa.DataType) -> str:
-    if pa.types.is_list(kind) or pa.types.is_map(kind):
-        return "make a column of each element that matters"
+    if pa.types.is_map(kind):
+        return "make a column of each entry that matters"
     return "cast it or leave it out"
 
 

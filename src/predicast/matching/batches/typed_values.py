@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from predicast.arrays import Words
 from predicast.matching.batches.interval_ends import IntervalEnds
-from predicast.model import Absent, Constraint, Interval, Kind, Operator, Value
+from predicast.model import Absent, Constraint, Held, Interval, Kind, Operator, Value
 from predicast.model.domain import after_prefix, domain_of
 from predicast.model.operators import JOINED
 from predicast.model.values import INT_MAX, INT_MIN, from_microseconds, microseconds
@@ -94,7 +94,7 @@ class TypedValues(ABC):
             mask |= self.equal(operand)
         return mask
 
-    def value(self, position: int) -> Value | Interval:
+    def value(self, position: int) -> Held:
         """One of the values, as the model has it."""
         value: Value = self.values[position].item()
         return value

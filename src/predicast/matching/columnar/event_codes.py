@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import (
     Booleans,
     Intervals,
@@ -19,22 +20,49 @@ from predicast.matching.batches.typed_values import (
     ranges_over_integers,
 )
 from predicast.matching.columnar import loops
-from predicast.matching.columnar.compile.axes import FAILS, PASSES, SCALES, TEXTUAL, Axis, Scale
+from predicast.matching.columnar.compile.axes import (
+    FAILS,
+    IS_SET,
+    PASSES,
+    SCALES,
+    TEXTUAL,
+    Axis,
+    AxisName,
+    Scale,
+)
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
-from predicast.matching.columnar.reserved import FLOAT, INTEGER
+from predicast.matching.columnar.reserved import FLOAT, INTEGER, NOT_THERE
 from predicast.matching.columnar.text_axes import TextAxis, TextPool, pool_of
-from predicast.model import Absent, Event, Interval, Kind, Value
+from predicast.model import Absent, Elements, Event, Held, Interval, Kind
 from predicast.model.values import kind_of, microseconds
 
 _TEXT_ROOM: Final = 1 << 12  # bytes of an event's strings that there is room for at first
 
 
 class EventCodes(NamedTuple):
-    """Codes of events (rows) on axes (columns)."""
+    """Codes of events (rows) on axes, each of which has its column.
+
+    What no event of a batch has is one column for all: of thousands of attributes that clauses look
+    at, a batch may have a few dozen.
+    """
 
     low: npt.NDArray[np.int32]
     high: npt.NDArray[np.int32]
     is_wide: npt.NDArray[np.bool_]  # not one value: an interval, or an absence that passes
+    column: npt.NDArray[np.int32]  # of each axis
+
+    def on(self, axis: int) -> AxisCodes:
+        """What all events say of one axis."""
+        column = self.column[axis]
+        return AxisCodes(self.low[:, column], self.high[:, column], self.is_wide[:, column])
+
+
+class AxisCodes(NamedTuple):
+    """The codes of events on one axis."""
+
+    low: npt.NDArray[np.int32]
+    high: npt.NDArray[np.int32]
+    is_wide: npt.NDArray[np.bool_]
 
 
 class OneEvent:
@@ -49,7 +77,7 @@ class OneEvent:
         # What a loop codes: integers, floats, and which of them an axis has, if any.
         self.numbers = np.zeros(axes, np.int64), np.zeros(axes), np.zeros(axes, np.uint8)
         # Python writes a memoryview faster than an array.
-        low, high, is_wide = (memoryview(each[0]) for each in arrays)
+        low, high, is_wide = (memoryview(each[0]) for each in arrays[:3])
         numbers: list[Any] = [memoryview(each) for each in self.numbers]  # type: ignore[arg-type]
         self.flat = (low, high, is_wide, *numbers)
         # Strings: where that of each attribute begins and ends, or -1, and the end of all.
@@ -87,7 +115,7 @@ class _AttributeAxes(NamedTuple):
     numbers: list[int]
     texts: list[tuple[int, TextAxis]]
     presence: list[int]
-    others: list[int]  # neither numbers nor texts nor flags
+    others: list[int]  # what numbers and texts say nothing of
 
     def add(self, number: int, axis: Axis, *, whole: bool) -> None:
         """One more axis."""
@@ -101,7 +129,7 @@ class _AttributeAxes(NamedTuple):
             self.texts.append((number, text))
         elif axis.name.scale is Scale.PRESENCE:
             self.presence.append(number)
-        elif not axis.name.is_flag():
+        elif axis.name.scale is not Scale.DISCRETE:
             self.others.append(number)
 
 
@@ -132,18 +160,25 @@ class EventCoder:
             mine.add(number, axis, whole=number in whole)
             if axis.name.scale in TEXTUAL:
                 self._texts.setdefault(attribute, len(self._texts))
-        lacking = [_lacking(axis, absent) for axis in axes]
+        # What an event lacks is the same on all flags, and on all other axes (NOT_THERE).
+        self._lacking_column = np.array([_lacks_as_values_do(axis.name) for axis in axes], np.int32)
+        passes = absent == "passes"
+        other = (*(PASSES if passes else FAILS), passes)
+        self._lacking_codes = [np.array(each) for each in zip((0, 0, False), other, strict=True)]
+        low, high, is_wide = (each[self._lacking_column][None] for each in self._lacking_codes)
         self._lacking = EventCodes(
-            np.array([[low for low, _, _ in lacking]], np.int32),
-            np.array([[high for _, high, _ in lacking]], np.int32),
-            np.array([[wide for _, _, wide in lacking]], bool),
+            low.astype(np.int32),
+            high.astype(np.int32),
+            is_wide.astype(bool),
+            np.arange(len(axes), dtype=np.int32),
         )
         self._blank = OneEvent(self._lacking, 0).flat[:3]
 
     def blank(self) -> OneEvent:
         """Room for the codes of one event."""
-        low, high, is_wide = self._lacking
-        return OneEvent(EventCodes(low.copy(), high.copy(), is_wide.copy()), len(self._texts))
+        low, high, is_wide, column = self._lacking
+        codes = EventCodes(low.copy(), high.copy(), is_wide.copy(), column)
+        return OneEvent(codes, len(self._texts))
 
     def code_event(self, event: Event, codes: OneEvent) -> None:  # noqa: PLR0912  # calls cost
         """Write the codes of one event on all axes."""
@@ -221,25 +256,37 @@ class EventCoder:
 
     def of_batch(self, columns: EventBatch) -> EventCodes:
         """The codes of a batch on all axes."""
-        shape = (len(columns), self._lacking.low.shape[1])
-        low, high = np.empty(shape, np.int32), np.empty(shape, np.int32)
-        is_wide = np.empty(shape, bool)
-        low[:], high[:], is_wide[:] = self._lacking
-        for attribute in columns.attributes():  # of those that some event has
-            mine = self._by_attribute.get(attribute)
-            if mine is None:
-                continue
-            for part in columns.parts(attribute):
-                if not len(part):
-                    continue
-                texts = dict(mine.texts)
-                for number, axis in mine.all:
-                    here = EventCodes(low[:, number], high[:, number], is_wide[:, number])
-                    if number in texts and isinstance(part, Strings):
-                        _code_strings(texts[number], part, here)
-                    else:
-                        _code_part(axis, part, here)
-        return EventCodes(low, high, is_wide)
+        there = [
+            (part, self._by_attribute[attribute])
+            for attribute in columns.attributes()
+            if attribute in self._by_attribute
+            for part in columns.parts(attribute)
+            if len(part)
+        ]
+        codes = self._lacking_in(len(columns), [n for _, mine in there for n, _ in mine.all])
+        for part, mine in there:
+            texts = dict(mine.texts)
+            for number, axis in mine.all:
+                here = codes.on(number)
+                if number in texts and isinstance(part, Strings):
+                    _code_strings(texts[number], part, here)
+                else:
+                    _code_part(axis, part, here)
+        return codes
+
+    def _lacking_in(self, events: int, axes: Sequence[int]) -> EventCodes:
+        """The codes of events without any attribute, with columns of their own for some axes."""
+        own = np.unique(np.array(axes, np.int64))
+        column = self._lacking_column.copy()
+        alike = np.concatenate([[0, NOT_THERE], column[own]])
+        column[own] = np.arange(2, len(own) + 2)
+        low, high, is_wide = (each[alike] for each in self._lacking_codes)
+        shape = (events, len(alike))
+        codes = EventCodes(
+            np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape, bool), column
+        )
+        codes.low[:], codes.high[:], codes.is_wide[:] = low, high, is_wide
+        return codes
 
 
 def _fail(mine: _AttributeAxes, codes: OneEvent, *, numbers: bool) -> None:
@@ -251,21 +298,23 @@ def _fail(mine: _AttributeAxes, codes: OneEvent, *, numbers: bool) -> None:
         is_wide[axis] = False
 
 
-def _lacking(axis: Axis, absent: Absent) -> tuple[int, int, bool]:
-    """What an event says of an axis whose attribute it lacks, and whether that is wide."""
-    if axis.name.is_flag():
-        return 0, 0, False
-    return (*PASSES, True) if absent == "passes" else (*FAILS, False)
+def _lacks_as_values_do(name: AxisName) -> bool:
+    """Whether an attribute that is absent fails or passes there, and is not simply clear."""
+    return not name.is_flag() or name.scale is Scale.LIST
 
 
-def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
+def value_code(axis: Axis, value: Held) -> tuple[int, int]:
     """What one value says of an axis."""
     scale = axis.name.scale
     if scale is Scale.PRESENCE:
         return 1, 1
+    if scale is Scale.LIST:
+        return IS_SET if isinstance(value, Elements) else FAILS
     if scale is Scale.DISCRETE:
         discrete = isinstance(value, Interval) and ranges_over_integers(value)
         return int(discrete), int(discrete)
+    if isinstance(value, Elements):
+        return FAILS
     if isinstance(value, Interval):
         return interval_code(axis, value)
     if isinstance(value, str):
@@ -282,10 +331,14 @@ def value_code(axis: Axis, value: Value | Interval) -> tuple[int, int]:
     return axis.lower.code(number), axis.upper.code(number)
 
 
-def _code_part(axis: Axis, part: TypedValues, codes: EventCodes) -> None:
+def _code_part(axis: Axis, part: TypedValues, codes: AxisCodes) -> None:
     """What the values of a part say of an axis, in the rows where they stand."""
     rows = slice(None) if part.rows is None else part.rows
     scale = axis.name.scale
+    if scale is Scale.LIST:
+        codes.low[rows], codes.high[rows] = IS_SET if isinstance(part, Lists) else FAILS
+        codes.is_wide[rows] = False
+        return
     if axis.name.is_flag():
         if scale is Scale.PRESENCE:
             codes.low[rows] = codes.high[rows] = 1
@@ -304,7 +357,7 @@ def _code_part(axis: Axis, part: TypedValues, codes: EventCodes) -> None:
         codes.low[rows], codes.high[rows] = FAILS
 
 
-def _code_strings(axis: TextAxis, part: Strings, codes: EventCodes) -> None:
+def _code_strings(axis: TextAxis, part: Strings, codes: AxisCodes) -> None:
     """What strings say of an axis of strings: words are coded once."""
     rows = slice(None) if part.rows is None else part.rows
     low, high = axis.code_all(part.words)

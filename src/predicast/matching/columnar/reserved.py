@@ -11,6 +11,9 @@ LANES: Final = 64  # clauses that are compared at a time, one bit each
 # What an event says of an axis on which nothing it says can hold; and of every one that it reaches.
 UNREACHABLE: Final = 2**31 - 1
 
+# The column of all axes but flags of which no event of a batch says anything (event_codes.py).
+NOT_THERE: Final = 1
+
 # What one event says of an axis of numbers, if anything.
 INTEGER: Final = 1
 FLOAT: Final = 2

@@ -32,6 +32,7 @@ from predicast.model import Absent, Event
 _ASK_ALONE: Final = 7.0
 _ASK_BATCH: Final = 50.0
 _ASK_EACH: Final = 0.3
+_MOST_COUNTED: Final = 1 << 24  # matches whose keys are in memory while they are counted
 _CALL_AGAIN: Final = 1.25  # times what asking had cost when a worker was last called
 
 
@@ -153,7 +154,14 @@ class ColumnarView(View):
         if any(recent.may_repeat for recent in parts.recents) or any(
             segment.may_repeat or segment.deleted for segment in parts.segments
         ):
-            return self._pairs(parts, columns, limit).counts(len(columns))
+            # Only the keys tell: so for as many events at a time as may match everything.
+            rows = max(_MOST_COUNTED // max(parts.live(), 1), 1)
+            return np.concatenate(
+                [
+                    self._pairs(parts, piece, limit).counts(len(piece))
+                    for _, piece in columns.chunks(rows)
+                ]
+            )
         enough = EVERY if limit is None else limit
         pieces = [
             each for recent in parts.recents for each in recent.match_columns(columns, self.epoch)

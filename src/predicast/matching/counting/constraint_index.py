@@ -54,7 +54,7 @@ from predicast.matching.counting.constraint_lists import (
 )
 from predicast.matching.counting.constraint_subscription_list import HeldConstraint
 from predicast.matching.counting.constraint_tries import PrefixTrie, SubstringTrie, SuffixTrie
-from predicast.model import Interval, Kind, Operator, Value
+from predicast.model import Elements, Held, Interval, Kind, Operator
 from predicast.model.operators import PRESENCE
 
 _LISTS: Final[dict[Operator, Callable[[], ConstraintList]]] = {
@@ -86,6 +86,7 @@ class ConstraintIndex:
             str: self._kinds[Kind.STRING],
             bool: self._kinds[Kind.BOOLEAN],
             datetime: self._kinds[Kind.TIMESTAMP],
+            Elements: self._kinds[Kind.LIST],
         }
         self.exists: dict[str, HeldConstraint] = {}  # by name alone: they have no type
         self._tested_in_gone_lists = 0
@@ -139,7 +140,7 @@ class ConstraintIndex:
             return [*mixed.values(), *(() if operators is None else operators.values())]
         return () if operators is None else operators.values()
 
-    def matching(self, name: str, value: Value | Interval) -> list[HeldConstraint]:
+    def matching(self, name: str, value: Held) -> list[HeldConstraint]:
         """The constraints on the name that the value satisfies (that the interval meets)."""
         if type(value) is Interval:
             found = self.meeting(name, value)

@@ -51,7 +51,7 @@ from predicast.matching.counting.constraint_subscription_list import (
     HeldConstraint,
 )
 from predicast.matching.memory import deep_bytes
-from predicast.model import Absent, Event, Interval, Kind, Value
+from predicast.model import Absent, Event, Held, Interval, Kind
 from predicast.model.values import kind_of
 
 _clauses = attrgetter("clauses")
@@ -67,7 +67,7 @@ class SearchableStore(ConstraintStore, Protocol):
     def tested(self) -> int:
         """How many comparisons were made so far."""
 
-    def matching(self, name: str, value: Value | Interval) -> list[HeldConstraint]:
+    def matching(self, name: str, value: Held) -> list[HeldConstraint]:
         """The constraints on the name that the value satisfies (that the interval meets)."""
 
 
@@ -91,7 +91,7 @@ class ConstraintTable:
         if not by_kind:
             del self._rows[name]
 
-    def matching(self, name: str, value: Value | Interval) -> list[HeldConstraint]:
+    def matching(self, name: str, value: Held) -> list[HeldConstraint]:
         by_kind = self._rows.get(name)
         if by_kind is None:
             return []

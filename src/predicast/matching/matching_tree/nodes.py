@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
-from predicast.model import Absent, Constraint, Interval, Kind, Operator, Value
+from predicast.model import Absent, Constraint, Held, Interval, Kind, Operator
 from predicast.model.constraint import trusted_constraint
 from predicast.model.domain import domain_of
 from predicast.model.values import kind_of
@@ -60,7 +60,7 @@ class InnerNode:
     def has_labels(self) -> bool:
         return bool(self._hashed or self._others)
 
-    def following(self, value: Value | Interval | None, absent: Absent) -> tuple[list[Node], int]:
+    def following(self, value: Held | None, absent: Absent) -> tuple[list[Node], int]:
         """The children that an event reaches by labelled edges, and how many tests it took."""
         if value is None:
             return self._following_absence(absent)

@@ -41,6 +41,7 @@ _TOP_TO_BOTTOM: Final = (
         Operator.CONTAINS,
         Operator.LIKE,
         Operator.MATCHES,
+        Operator.HAS,
         Operator.ANY,
     },
     {
@@ -52,6 +53,7 @@ _TOP_TO_BOTTOM: Final = (
         Operator.NOT_CONTAINS,
         Operator.NOT_LIKE,
         Operator.NOT_MATCHES,
+        Operator.NOT_HAS,
         Operator.ALL,
     },
     {Operator.EXISTS, Operator.ABSENT},

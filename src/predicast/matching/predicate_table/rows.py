@@ -37,7 +37,7 @@ from predicast.matching.predicate_table.cells import (
     SortedCells,
 )
 from predicast.matching.predicate_table.families import NO_VALUE, UPPER_BOUNDS, Family, scalar
-from predicast.model import Absent, Constraint, Interval, Kind, Operator, Value
+from predicast.model import Absent, Constraint, Held, Interval, Kind, Operator
 from predicast.model.constraint import trusted_constraint
 from predicast.model.domain import domain_of
 from predicast.model.operators import JOINED, ORDER, PRESENCE
@@ -95,9 +95,7 @@ class Row(ABC):
         if is_head:
             self.heads.remove(predicate)
 
-    def holding(
-        self, value: Value | Interval | None, bucket: Sequence[Predicate]
-    ) -> Sequence[Predicate]:
+    def holding(self, value: Held | None, bucket: Sequence[Predicate]) -> Sequence[Predicate]:
         """Those heads and predicates of the bucket that hold for what the event says."""
         self.work.candidates += len(bucket)
         if value is None:
@@ -255,9 +253,7 @@ class PresenceRow(ListedRow):
 
     __slots__ = ()
 
-    def holding(
-        self, value: Value | Interval | None, bucket: Sequence[Predicate]
-    ) -> Sequence[Predicate]:
+    def holding(self, value: Held | None, bucket: Sequence[Predicate]) -> Sequence[Predicate]:
         self.work.candidates += len(bucket)
         return self._whole(bucket) if (value is None) == self.holds_absent else ()
 
@@ -267,9 +263,7 @@ class JoinedRow(ListedRow):
 
     __slots__ = ()
 
-    def holding(
-        self, value: Value | Interval | None, bucket: Sequence[Predicate]
-    ) -> Sequence[Predicate]:
+    def holding(self, value: Held | None, bucket: Sequence[Predicate]) -> Sequence[Predicate]:
         self.work.candidates += len(bucket)
         if value is None:
             return self._those_that(

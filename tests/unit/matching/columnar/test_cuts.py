@@ -99,8 +99,8 @@ def test_single_events_and_batches_are_coded_alike(
         for number, event in enumerate(events):
             one = coder.blank()
             coder.code_event(event, one)
-            for single, many in zip(one.arrays, batch, strict=True):
-                assert (single[0] == many[number]).all()
+            for single, many in zip(one.arrays[:3], batch[:3], strict=True):
+                assert (single[0] == many[number, batch.column]).all()
 
 
 def test_spans_without_an_integer_miss_intervals_of_integers() -> None:

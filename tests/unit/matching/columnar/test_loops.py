@@ -10,7 +10,7 @@ from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.kernels import entries
 from predicast.matching.columnar.layout.blocks import Layout
-from predicast.matching.columnar.reserved import LANES, UNREACHABLE
+from predicast.matching.columnar.reserved import LANES, NOT_THERE, UNREACHABLE
 from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.model import Clause, Constraint, Operator, Subscription
 
@@ -113,7 +113,8 @@ def test_deleting(seed: int) -> None:
         again = np.random.default_rng(seed)
         lefts: list[int] = []
         for epoch in (3, 4):
-            wanted = np.unique(again.integers(0, 45, 12))  # some were deleted before, or are nobody
+            # Some were deleted before, some are wanted twice, some are nobody.
+            wanted = np.sort(again.integers(0, 45, 16))
             epochs = np.arange(len(wanted)) % 2 + epoch
             left = each.mark_deleted(keys, by_key, wanted, epochs, deleted, since, count)
             lefts += [*wanted[:left].tolist(), *epochs[:left].tolist()]
@@ -168,7 +169,7 @@ def test_events(seed: int, layout: Layout, counting: bool) -> None:
     clauses = [Subscription((some_clause(chance),)) for _ in range(700)]
     segment = Segment.of(merged(coded_subscriptions(enumerate(clauses), "fails")), "fails", layout)
     assert len(segment.arrays.width)
-    shape = (30, len(segment.axes))
+    shape = (30, len(segment.axes) + 2)
     low = chance.integers(0, 42, shape).astype(np.int32)
     high = np.maximum(low - chance.integers(0, 2, shape).astype(np.int32), 0)
     wide = chance.random(shape) < 0.1
@@ -184,7 +185,11 @@ def test_events(seed: int, layout: Layout, counting: bool) -> None:
     event_word = np.arange(60, dtype=np.int32).reshape(2, 30).T.copy()
     event_word[chance.random((30, 2)) < 0.2] = -1
     hits = (event_word, word_first, word_test)
-    arguments = (*segment.image, low, high, wide, *hits)
+    # The first two columns are of what no event has, and some axes are among that.
+    low[:, :2], high[:, :2], wide[:, :2] = 0, (0, UNREACHABLE), False
+    column = np.arange(len(segment.axes), dtype=np.int32) + 2
+    column[chance.random(len(column)) < 0.1] = NOT_THERE
+    arguments = (*segment.image, low, high, wide, column, *hits)
     (keys, ends), (right_keys, right_ends) = (
         each.match_events(*arguments, unmarked(segment), counting, EVERY) for each in BOTH
     )
@@ -198,12 +203,13 @@ def test_events(seed: int, layout: Layout, counting: bool) -> None:
 def assert_the_same_one_by_one(
     segment: Segment, arguments: tuple[np.ndarray, ...], right: dict[int, list[int]]
 ) -> None:
-    low, high, wide, event_word, *words = arguments
+    low, high, wide, column, event_word, *words = arguments
     nothing = np.zeros(0, np.int32), np.zeros(0, np.int64), 0
     marks = unmarked(segment)
     marks[-1] = 2**31 - 5  # after a few events, turns begin again
     for event in range(len(low)):
-        one = [each[event : event + 1].copy() for each in (low, high, wide, event_word)]
+        codes = [each[event : event + 1].copy() for each in (low, high, wide)]
+        one = (*codes, column, event_word[event : event + 1].copy())
         for each in BOTH:
             found = np.empty(3_000, np.int32)
             count = each.match_event(*segment.image, *one, *words, marks, *nothing, found)

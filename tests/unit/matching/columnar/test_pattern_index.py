@@ -130,6 +130,7 @@ def found(index: PatternIndex, words: Sequence[str]) -> list[set[int]]:
 @example(contains("", "\0", "\0\0", "a"), ["", "\0", "\0\0\0", "a\0", "\0a"])
 @example(contains("é", "è"), ["é", "è", "Ã©", "éè"])
 @example(matches("(?i)k", "(?i)s"), ["\u212a", "K", "\u017f"])
+@example([Constraint("a", Operator.EQ, ""), *matches(""), *likes("", "_")], ["", "_", "__"])
 def test_agrees_with_the_constraints(constraints: list[Constraint], words: list[str]) -> None:
     assert_agrees(constraints, words)
 

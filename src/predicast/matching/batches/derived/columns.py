@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predicast.arrays import Words, offsets
+from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import (
     Booleans,
     Floats,
@@ -72,6 +73,8 @@ def with_values(part: TypedValues, values: npt.NDArray[Any], rows: Rows | None) 
     """Other values of the same type."""
     if isinstance(part, Strings):
         return Strings(values, rows, part.words)
+    if isinstance(part, Lists):
+        return Lists(values, rows, part.store)
     return made(type(part), values, rows)
 
 

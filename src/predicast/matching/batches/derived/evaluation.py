@@ -4,7 +4,8 @@ Numbers and times are computed as whole arrays, and so are the cases and lengths
 has no function of arrays, such as a cast of numbers to text, runs once per combination of its
 arguments (of strings, once per word), as the very function that single events use.
 
-An expression over an attribute that is an interval in some row has no value there.
+An expression over an attribute that is an interval in some row has no value there; a list has one
+only in what is said of lists.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from predicast.derived import Call, Case, Constant, Input, Span, Test, Tree, inputs_of
+from predicast.derived import Call, Case, Constant, Each, Input, Span, Test, Tree, inputs_of
 from predicast.derived.functions import COMPARISONS, FUNCTIONS
 from predicast.derived.times import FIELDS
 from predicast.derived.tree import Condition
@@ -36,6 +37,7 @@ from predicast.matching.batches.derived.columns import (
     with_values,
 )
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
 from predicast.matching.batches.typed_values import (
     Booleans,
     Floats,
@@ -62,9 +64,25 @@ def with_derived(batch: EventBatch, trees: Mapping[str, Tree]) -> EventBatch:
     return EventBatch(len(batch), parts)
 
 
+def _each(lists: Lists, trees: Mapping[str, Tree]) -> Lists:
+    """The same lists with what is computed from their elements."""
+    first, elements = lists.store
+
+    def part(name: str) -> Sequence[TypedValues]:
+        tree = trees.get(name)
+        return elements.parts(name) if tree is None else _root(elements, tree)
+
+    parts = PartsOnDemand([*elements.attributes(), *trees], part)
+    return Lists(lists.values, lists.rows, Store(first, EventBatch(len(elements), parts)))
+
+
 def _root(batch: EventBatch, tree: Tree) -> Sequence[TypedValues]:
     if isinstance(tree, Input):
         return batch.parts(tree.name)
+    if isinstance(tree, Each):
+        trees = dict(tree.computed)
+        parts = batch.parts(tree.name)
+        return [_each(part, trees) if isinstance(part, Lists) else part for part in parts]
     column = _column(batch, tree)
     for name in inputs_of(tree):
         for part in batch.parts(name):
@@ -87,7 +105,10 @@ def _frozen(part: TypedValues) -> TypedValues:
 def _column(batch: EventBatch, tree: Tree) -> Column:
     match tree:
         case Input(name):
-            return [part for part in batch.parts(name) if not isinstance(part, Intervals)]
+            return [each for each in batch.parts(name) if not isinstance(each, Intervals | Lists)]
+        case Call("size", (Input(name),)):
+            lists = [part for part in batch.parts(name) if isinstance(part, Lists)]
+            return [made(Integers, part.lengths(), part.rows) for part in lists]
         case Constant(value):
             return [constant(value, len(batch))]
         case Case():
@@ -342,7 +363,12 @@ def _condition(batch: EventBatch, condition: Condition) -> _Truth:
 def _test(batch: EventBatch, test: Test) -> _Truth:
     constraint = test.constraint
     true, false = np.zeros(len(batch), bool), np.zeros(len(batch), bool)
-    column = _column(batch, test.subject)
+    subject = test.subject
+    column: Sequence[TypedValues]
+    if isinstance(subject, Input | Each):
+        column = [each for each in _root(batch, subject) if not isinstance(each, Intervals)]
+    else:
+        column = _column(batch, subject)
     if constraint.operator in PRESENCE:
         for part in column:
             true[rows_of(part)] = True
@@ -352,5 +378,6 @@ def _test(batch: EventBatch, test: Test) -> _Truth:
     for part in column:
         if part.kind is constraint.kind and len(part):
             rows, held = rows_of(part), part.test(constraint)
-            true[rows], false[rows] = held, ~held
+            is_list = isinstance(part, Lists)  # of which more may be unknown
+            true[rows], false[rows] = held, part.test(constraint.negated()) if is_list else ~held
     return _Truth(true, false)

@@ -2,9 +2,9 @@
 
 An axis is one attribute's values on one *scale*. Numbers, timestamps, booleans and strings each
 have their own, since kinds never mix; strings have a second one, read backwards, on which a
-suffix is a prefix and so a span. Two scales need no cuts: whether the attribute is there at all,
-and whether it is an interval over integers, which misses spans without an integer (between 3 and
-4).
+suffix is a prefix and so a span. Three scales need no cuts: whether the attribute is there at all,
+whether it is a list, and whether it is an interval over integers, which misses spans without an
+integer (between 3 and 4).
 
 What an event says of an axis is a pair of codes. Absence and a value of another kind are codes too:
 ``FAILS`` satisfies no span, ``PASSES`` every one.
@@ -35,6 +35,7 @@ class Scale(enum.IntEnum):
     REVERSED = 4
     PRESENCE = 5
     DISCRETE = 6
+    LIST = 7
 
 
 SCALES: Final = {
@@ -42,9 +43,10 @@ SCALES: Final = {
     Kind.TIMESTAMP: Scale.TIMESTAMP,
     Kind.BOOLEAN: Scale.BOOLEAN,
     Kind.STRING: Scale.STRING,
+    Kind.LIST: Scale.LIST,
 }
 TEXTUAL: Final = frozenset({Scale.STRING, Scale.REVERSED})
-FLAGS: Final = frozenset({Scale.PRESENCE, Scale.DISCRETE})
+FLAGS: Final = frozenset({Scale.PRESENCE, Scale.DISCRETE, Scale.LIST})
 
 # On a flag axis an event is one of these, and so is what a clause asks for.
 IS_SET: Final = (1, 1)

@@ -2,9 +2,9 @@
 
 Everything that order can express becomes a *range* test (one span on an axis) or a *set* test
 (several spans on one axis, as for IN and !=). Presence and absence are ranges too, on axes of their
-own. What is left (substrings, suffixes, general LIKE, regular expressions) becomes an *other* test:
-the constraints themselves, resolved once per distinct value of a batch. What OR leaves beyond these
-is the clause's *program*, a tree of such tests.
+own. What is left (substrings, suffixes, general LIKE, regular expressions, conditions on the
+elements of lists) becomes an *other* test: the constraints themselves, resolved once per distinct
+value of a batch. What OR leaves beyond these is the clause's *program*, a tree of such tests.
 
 A region event that leaves an attribute a choice may satisfy two tests of one tree by two
 points. Within one attribute a condition is exact (``conditions.py``); a clause that names an
@@ -122,4 +122,5 @@ def _with_intervals(tree: Tree) -> set[str]:
 def _may_hold_for_intervals(atom: Atom) -> bool:
     if isinstance(atom, Coded):
         return atom.axis.scale in {Scale.NUMBER, Scale.TIMESTAMP}
-    return any(constraint.kind is not Kind.STRING for constraint in atom.constraints)
+    single = {Kind.STRING, Kind.LIST}
+    return any(constraint.kind not in single for constraint in atom.constraints)

@@ -5,7 +5,7 @@ each kind, which also holds for the regions that it should. Strings are spans as
 Patterns are other tests, and *one* of them however many alternatives there are: of any of 500
 substrings it is known per word whether one occurs (``patterns/``), and a clause looks that up. So
 is the negation of any of them, which asks for a string on top. Only what mixes these under OR is
-left as a tree.
+left as a tree. Conditions on the elements of a list are other tests, too.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from predicast.matching.columnar.compile.trees import (
 from predicast.model import Absent, Constraint, Kind, Operator
 from predicast.model.constraint import joined_constraint
 from predicast.model.domain import UNIVERSE, Domain, domain_of, spans_of
+from predicast.model.operators import ELEMENTS
 
 PATTERNS: Final = frozenset(
     {Operator.SUFFIX, Operator.CONTAINS, Operator.LIKE, Operator.MATCHES}
@@ -38,6 +39,8 @@ _ALTERNATIVES: Final = PATTERNS | {Operator.EQ, Operator.IN, Operator.PREFIX}
 
 def condition_tree(attribute: str, group: tuple[Constraint, ...], absent: Absent) -> Tree:
     """What constraints on one attribute, all of which must hold, ask for."""
+    if len(group) == 1 and group[0].operator in ELEMENTS:
+        return _list_tree(group[0])  # which some list satisfies, or might: no need to look
     domain = domain_of(group, absent)
     presence = AxisName(attribute, Scale.PRESENCE)
     there, lacking = Coded(presence, (IS_SET,)), Coded(presence, (IS_CLEAR,))
@@ -68,10 +71,31 @@ def _values_tree(attribute: str, domain: Domain, absent: Absent) -> Tree:
     assert domain.kind is not None
     if domain.kind is Kind.STRING:
         return _strings_tree(attribute, domain, absent)
+    if domain.kind is Kind.LIST:
+        return every((_is_list(attribute), *map(_list_tree, domain.rest)))
     coded = Coded(AxisName(attribute, SCALES[domain.kind]), domain.spans)
     if domain.kind is Kind.NUMBER and domain.spans[0].is_empty_of_integers():
         return every((Coded(AxisName(attribute, Scale.DISCRETE), (IS_CLEAR,)), coded))
     return coded
+
+
+# Lists.
+
+
+def _is_list(attribute: str) -> Coded:
+    return Coded(AxisName(attribute, Scale.LIST), (IS_SET,))
+
+
+def _list_tree(constraint: Constraint) -> Tree:
+    """What one constraint on lists asks for."""
+    attribute, parts = constraint.attribute, constraint.parts
+    if constraint.operator is Operator.ALL:
+        return every(map(_list_tree, parts))
+    if constraint.operator is Operator.ANY:
+        return some(map(_list_tree, parts))
+    if constraint.operator is Operator.HAS:
+        return Other(attribute, (constraint,), inverted=False)
+    return every((_is_list(attribute), Other(attribute, (constraint.negated(),), inverted=True)))
 
 
 # Strings.

@@ -33,43 +33,42 @@ _ONE: Final = np.uint64(1)
 
 
 @kernel
-def _says_all(axes: Any, codes: Any, event: int) -> bool:
+def _says_all(axes: Any, column: Any, codes: Any, event: int) -> bool:
     """Whether the event says something that can hold of every one of the axes."""
     for place in range(len(axes)):
-        if codes[event, axes[place]] == UNREACHABLE:
+        if codes[event, column[axes[place]]] == UNREACHABLE:
             return False
     return True
 
 
 @kernel
-def _is_wide(axes: Any, wide: Any, event: int) -> bool:
+def _is_wide(axes: Any, column: Any, wide: Any, event: int) -> bool:
     """Whether the event may open several partitions: an interval, or an absence that passes."""
     for place in range(len(axes)):
-        if wide[event, axes[place]]:
+        if wide[event, column[axes[place]]]:
             return True
     return False
 
 
 @kernel
-def _opens(
-    axes: Any, access_lo: Any, access_hi: Any, span: int, low: Any, high: Any, event: int
-) -> bool:
+def _opens(axes: Any, access_lo: Any, access_hi: Any, span: int, codes: Any, event: int) -> bool:
     """Whether the event meets the access spans of a partition, which begin at ``span``."""
+    low, high, _, column = codes
     for place in range(len(axes)):
-        axis = axes[place]
-        if access_lo[span + place] > low[event, axis]:
+        here = column[axes[place]]
+        if access_lo[span + place] > low[event, here]:
             return False
-        if access_hi[span + place] < high[event, axis]:
+        if access_hi[span + place] < high[event, here]:
             return False
     return True
 
 
 @kernel
-def _mixed(axes: Any, radix: Any, low: Any, event: int) -> int:
+def _mixed(axes: Any, radix: Any, column: Any, low: Any, event: int) -> int:
     """One integer for the event's codes on the access axes; -1 if no partition has one of them."""
     mixed = 0
     for place in range(len(axes)):
-        code = low[event, axes[place]]
+        code = low[event, column[axes[place]]]
         if code >= radix[place]:
             return -1
         mixed = mixed * radix[place] + code
@@ -95,7 +94,7 @@ def _partition_at(spans: Any, first: int, stride: int, count: int, least: int) -
 @kernel
 def visits_of(image: Any, family: int, codes: Any) -> Any:
     """Which events open which partitions of a family: (partition, event), about by partition."""
-    low, high, wide = codes
+    low, high, wide, column = codes
     access_first, column_first = ints_of(image, AT.access_first), ints_of(image, AT.column_first)
     axes = of_family(ints_of(image, AT.access_axis), access_first, family)
     radix = of_family(longs_of(image, AT.access_radix), access_first, family)
@@ -109,19 +108,22 @@ def visits_of(image: Any, family: int, codes: Any) -> Any:
     found = np.empty((low.shape[0], 2), np.int64)
     number = 0
     for event in range(low.shape[0]):
-        if not _says_all(axes, high, event) or not _says_all(columns, high, event):
+        if not _says_all(axes, column, high, event):
+            continue
+        if not _says_all(columns, column, high, event):
             continue
         candidate, stop = 0, partitions
-        if _is_wide(axes, wide, event):
-            above, below = int(high[event, axes[0]]), int(low[event, axes[0]])
+        if _is_wide(axes, column, wide, event):
+            first = column[axes[0]]
+            above, below = int(high[event, first]), int(low[event, first])
             candidate = _partition_at(access_hi, span, stride, partitions, above)
             stop = _partition_at(access_lo, span, stride, partitions, below + 1)
         else:
-            mixed = _mixed(axes, radix, low, event)
+            mixed = _mixed(axes, radix, column, low, event)
             if mixed < 0:
                 continue
             if len(lookup):
-                code = low[event, axes[0]]
+                code = low[event, column[axes[0]]]
                 candidate, stop = lookup[code], lookup[code + 1]
             candidate = position(partition_key, begin + candidate, begin + stop, mixed) - begin
             if candidate == partitions or partition_key[begin + candidate] != mixed:
@@ -129,7 +131,7 @@ def visits_of(image: Any, family: int, codes: Any) -> Any:
             stop = candidate + 1
         for partition in range(candidate, stop):
             place = span + partition * stride
-            if _opens(axes, access_lo, access_hi, place, low, high, event):
+            if _opens(axes, access_lo, access_hi, place, codes, event):
                 if number == len(found):
                     found = _doubled(found)
                 found[number, 0], found[number, 1] = partition, event
@@ -226,10 +228,10 @@ def _scan_block(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
 
 
 @kernel
-def _event_columns(codes: Any, event: int, axes: Any, limit: int, out: Any) -> None:
+def _event_columns(codes: Any, column: Any, event: int, axes: Any, limit: int, out: Any) -> None:
     """An event's codes on a family's columns, as large as its width can hold: more is the same."""
-    for column in range(len(axes)):
-        out[column] = min(int(codes[event, axes[column]]), limit)
+    for place in range(len(axes)):
+        out[place] = min(int(codes[event, column[axes[place]]]), limit)
 
 
 @kernel
@@ -268,8 +270,8 @@ def scan_family(
             slots = block_slot[stop] - block_slot[block]
             for place in range(visit, end):
                 event = visits[place, 1]
-                _event_columns(codes[0], event, axes, limit, low)
-                _event_columns(codes[1], event, axes, limit, high)
+                _event_columns(codes[0], codes[3], event, axes, limit, low)
+                _event_columns(codes[1], codes[3], event, axes, limit, high)
                 if not counting:
                     keys = with_room(keys, count, slots + LANES)  # put_keys writes vectors
                 before = count

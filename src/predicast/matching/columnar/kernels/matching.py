@@ -44,6 +44,7 @@ def _matched(
         array(types.int32, 2),
         array(types.int32, 2),
         array(types.boolean, 2),
+        array(types.int32),
         array(types.int32, 2),
         array(types.int64),
         array(types.int32),
@@ -58,6 +59,7 @@ def match_events(  # noqa: PLR0913, PLR0917  # as below
     low: Any,
     high: Any,
     wide: Any,
+    column: Any,
     event_word: Any,
     word_first: Any,
     word_test: Any,
@@ -70,7 +72,8 @@ def match_events(  # noqa: PLR0913, PLR0917  # as below
     ``counting`` leaves the keys out; ``enough`` ends an event's run when it has that many.
     ``marks`` has a place for each other test, and one more.
     """
-    image, codes, hits = (data, directory), (low, high, wide), (event_word, word_first, word_test)
+    image, codes = (data, directory), (low, high, wide, column)
+    hits = (event_word, word_first, word_test)
     room = np.empty(_ROOM, np.int32)
     keys, runs, count, number = _matched(image, codes, hits, marks, room, counting, enough)
     return keys[: 0 if counting else count], runs[:number]
@@ -83,6 +86,7 @@ def match_events(  # noqa: PLR0913, PLR0917  # as below
         array(types.int32, 2),
         array(types.int32, 2),
         array(types.boolean, 2),
+        array(types.int32),
         array(types.int32, 2),
         array(types.int64),
         array(types.int32),
@@ -100,6 +104,7 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
     low: Any,
     high: Any,
     wide: Any,
+    column: Any,
     event_word: Any,
     word_first: Any,
     word_test: Any,
@@ -113,7 +118,8 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
 
     If there is no room for them, nothing is written: the answer is the room it takes, below 0.
     """
-    image, codes, hits = (data, directory), (low, high, wide), (event_word, word_first, word_test)
+    image, codes = (data, directory), (low, high, wide, column)
+    hits = (event_word, word_first, word_test)
     keys, _, count, _ = _matched(image, codes, hits, marks, found, False, _EVERY)
     if len(keys) > len(found):
         return -len(keys)

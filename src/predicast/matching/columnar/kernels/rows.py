@@ -9,30 +9,31 @@ import numpy as np
 from predicast.matching.columnar.kernels.buffers import position, with_room, with_run
 from predicast.matching.columnar.kernels.compiling import kernel
 from predicast.matching.columnar.kernels.images import AT, bytes_of, ints_of, longs_of
-from predicast.matching.columnar.reserved import HOLDS, UNREACHABLE
+from predicast.matching.columnar.reserved import HOLDS, NOT_THERE, UNREACHABLE
 
 _MOST_TURNS: Final = 2**31 - 1
 
 
 @kernel
-def _test_holds(tests: Any, test: int, low: Any, high: Any, event: int) -> bool:
+def _test_holds(tests: Any, test: int, codes: Any, event: int) -> bool:
     """Whether what an event says of a test's axis lies in one of its spans."""
     test_axis, span_first, span_lo, span_hi = tests
-    axis = test_axis[test]
+    low, high, _, columns = codes
+    column = columns[test_axis[test]]
     place, end = span_first[test], span_first[test + 1]
     if end - place > 1:
-        place = position(span_hi, place, end, high[event, axis])
+        place = position(span_hi, place, end, high[event, column])
         if place == end:
             return False
-    held: bool = span_lo[place] <= low[event, axis] and span_hi[place] >= high[event, axis]
+    held: bool = span_lo[place] <= low[event, column] and span_hi[place] >= high[event, column]
     return held
 
 
 @kernel
-def _tests_hold(tests: Any, begin: int, finish: int, low: Any, high: Any, event: int) -> bool:
+def _tests_hold(tests: Any, begin: int, finish: int, codes: Any, event: int) -> bool:
     """Whether all of some tests hold, the first failure ending it."""
     for test in range(begin, finish):  # noqa: SIM110  # a generator is none of the compiler's
-        if not _test_holds(tests, test, low, high, event):
+        if not _test_holds(tests, test, codes, event):
             return False
     return True
 
@@ -55,7 +56,6 @@ def _program_holds(
 ) -> bool:
     """Whether a program, begun at its first step, ends well (compile/programs.py)."""
     step_atom, step_then, step_otherwise = steps
-    low, high, _ = codes
     marks, turn, inverted = marked
     step = 0
     while step >= 0:
@@ -63,20 +63,41 @@ def _program_holds(
         if atom < 0:
             held = (marks[~atom] == turn) != (inverted[~atom] != 0)
         else:
-            held = _test_holds(tests, first_test + atom, low, high, event)
+            held = _test_holds(tests, first_test + atom, codes, event)
         step = step_then[begin + step] if held else step_otherwise[begin + step]
     return step == HOLDS
 
 
 @kernel
-def _reach(access: Any, low: Any, high: Any, event: int, rows: Any) -> int:
+def _led_from(access: Any, high: Any, columns: Any) -> Any:
+    """The axes that lead to rows, but those of what no event has: of hundreds there may be few."""
+    axes = len(columns)
+    point_first, from_first, up_to_first = access[0][0], access[1][0], access[2][0]
+    leading = np.empty(axes, np.int32)
+    count = 0
+    fails = high.size > NOT_THERE and high[0, NOT_THERE] == UNREACHABLE
+    for axis in range(axes):
+        if fails and columns[axis] == NOT_THERE:
+            continue
+        ways = point_first[axis + 1] - point_first[axis]
+        ways += from_first[axis + 1] - from_first[axis]
+        if ways + up_to_first[axis + 1] - up_to_first[axis] > 0:
+            leading[count] = axis
+            count += 1
+    return leading[:count]
+
+
+@kernel
+def _reach(access: Any, axes: Any, codes: Any, event: int, rows: Any) -> int:
     """Write the rows that an event reaches through points and ends of spans; say how many."""
+    low, high, _, columns = codes
     point_first, point_lo, point_hi, point_row = access[0]
     from_first, from_lo, from_row = access[1]
     up_to_first, up_to_hi, up_to_row = access[2]
     number = 0
-    for axis in range(low.shape[1]):
-        below, above = low[event, axis], high[event, axis]
+    for leading in range(len(axes)):
+        axis = axes[leading]
+        below, above = low[event, columns[axis]], high[event, columns[axis]]
         if above == UNREACHABLE:
             continue
         place, end = point_first[axis], point_first[axis + 1]
@@ -139,7 +160,7 @@ def find_rows(
 ) -> Any:
     """Test every row that an event reaches."""
     keys, runs, count, number = out
-    low, high, _ = codes
+    low, high, _, columns = codes
     point_row = ints_of(image, AT.point_row)
     from_row, up_to_row = ints_of(image, AT.from_row), ints_of(image, AT.up_to_row)
     point_lo, point_hi = ints_of(image, AT.point_lo), ints_of(image, AT.point_hi)
@@ -166,10 +187,11 @@ def find_rows(
     pattern = (longs_of(image, AT.pattern_first), ints_of(image, AT.pattern_row))
     held, first_row = ints_of(image, AT.keys), longs_of(image, AT.block_slot)[-1]
     most = len(point_row) + len(from_row) + len(up_to_row)
+    axes = _led_from(access, high, columns)
     rows = np.empty(most + len(pattern[1]) + len(anyway), np.int32)
     for event in range(low.shape[0]):
         turn = _next_turn(marks)
-        reached = _reach(access, low, high, event, rows)
+        reached = _reach(access, axes, codes, event, rows)
         reached = _mark(hits, event, marks, turn, pattern, rows, reached)
         for place in range(len(anyway)):
             rows[reached + place] = anyway[place]
@@ -180,7 +202,7 @@ def find_rows(
         for place in range(reached):
             row = rows[place]
             begin = test_first[row]
-            if not _tests_hold(tests, begin, begin + tried[row], low, high, event):
+            if not _tests_hold(tests, begin, begin + tried[row], codes, event):
                 continue
             other, finish = other_first[row], other_first[row + 1]
             if not _others_hold(row_other, inverted, other, finish, marks, turn):

@@ -2,14 +2,14 @@
 
 Nothing is written per event but the words that it has. What holds is known per word::
 
-    event_word   note   city   rest       one column for each attribute with patterns, and one for
-      event 0     0      2      -1        what is no pattern; -1: nothing there
-      event 1     1     -1       3
+    event_word   note   city   rest       one column for each attribute with patterns, or conditions
+      event 0     0      2      -1        on elements, that there is, and one for other tests; -1:
+      event 1     1     -1       3         nothing there
     word_test    0: [4, 7]   1: []   2: [5]   3: [8]      the tests that hold for each word
 
 A loop that looks at an event marks the tests of its words, and whether one holds is then a single
-look (``kernels/rows.py``). Two things are words without being strings: what holds of an attribute
-that is absent, where that passes; and what holds of one event beyond patterns.
+look (``kernels/rows.py``). Three things are words without being strings: what holds of an attribute
+that is absent, where that passes; a list; and what holds of one event beyond patterns.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ import numpy as np
 
 from predicast.arrays import Array, offsets, offsets_of
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import Strings
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.event_codes import OneEvent
+from predicast.matching.columnar.patterns.element_tests import ElementTests
 from predicast.matching.columnar.patterns.pattern_index import EventRoom, PatternIndex
-from predicast.model import Absent, Clause, Constraint, Event
+from predicast.model import Absent, Clause, Constraint, Elements, Event, Interval, Operator
 
 _NOWHERE: Final = -1  # no word
 
@@ -36,6 +38,14 @@ class Hits(NamedTuple):
     event_word: Array
     word_first: Array
     word_test: Array
+
+
+class _OfElements(NamedTuple):
+    """The conditions on elements of one attribute, with their numbers among all other tests."""
+
+    tests: ElementTests
+    numbers: Array
+    straight: list[int]  # the numbers of those that are not inverted
 
 
 class _Words:
@@ -70,6 +80,7 @@ class OtherTests:
         self._straight: dict[str, list[int]] = {}  # the numbers of those that are not inverted
         patterns: list[Constraint] = []
         numbers: list[int] = []
+        lists: dict[str, list[int]] = {}
         for number, other in enumerate(others):
             if other.rest is not None:
                 self._clauses.append((number, Clause(other.constraints, other.rest)))
@@ -79,12 +90,18 @@ class OtherTests:
                 straight = self._straight.setdefault(other.attribute, [])
                 if not other.inverted:
                     straight.append(number)
+            elif [each.operator for each in other.constraints] == [Operator.HAS]:
+                lists.setdefault(other.attribute, []).append(number)
             else:
                 self._rest.append((number, other))
         self._index = PatternIndex(patterns, numbers)
+        self._of_elements = {
+            attribute: _of_elements([others[each] for each in here], here)
+            for attribute, here in lists.items()
+        }
         self._all = len(others)
         self._has_rest = bool(self._rest or self._clauses)
-        self.width = len(self.attributes) + self._has_rest
+        self.width = len(self.attributes) + len(self._of_elements) + self._has_rest
 
     @property
     def attributes(self) -> Sequence[str]:
@@ -95,17 +112,26 @@ class OtherTests:
         return self._all
 
     def nbytes(self) -> int:
-        """The memory of the patterns' indexes."""
-        return self._index.nbytes()
+        """The memory of the indexes of patterns and of conditions on elements."""
+        of_elements = (each.tests.nbytes() for each in self._of_elements.values())
+        return self._index.nbytes() + sum(of_elements)
 
     def of_batch(self, columns: EventBatch) -> Hits:
         """What holds for the events of a batch."""
         words = _Words()
-        event_word = np.full((len(columns), self.width), _NOWHERE, np.int32)
-        for place, attribute in enumerate(self.attributes):
+        # Hundreds of attributes may be looked at, of which a batch has a few dozen.
+        passes = self._absent == "passes"
+        there = [each for each in self.attributes if passes or columns.parts(each)]
+        lists = [each for each in self._of_elements if passes or columns.parts(each)]
+        event, test = self._held(columns)
+        width = len(there) + len(lists) + (len(event) > 0)
+        event_word = np.full((len(columns), width), _NOWHERE, np.int32)
+        for place, attribute in enumerate(there):
             self._code_attribute(columns, attribute, words, event_word[:, place])
-        if self._has_rest:
-            event, test = self._held(columns)
+        for place, attribute in enumerate(lists, len(there)):
+            here = self._of_elements[attribute]
+            self._code_lists(columns, attribute, here, words, event_word[:, place])
+        if len(event):
             order = np.argsort(event, kind="stable")
             first = words.add(offsets_of(event[order], len(columns)), test[order])
             event_word[:, -1] = first + np.arange(len(columns))
@@ -124,6 +150,20 @@ class OtherTests:
             else:
                 column[rows] = _NOWHERE
 
+    def _code_lists(
+        self, columns: EventBatch, attribute: str, here: _OfElements, words: _Words, column: Array
+    ) -> None:
+        """Write which list each event has in one attribute."""
+        if self._absent == "passes":
+            column[:] = words.add(*_one_word(np.array(here.straight, np.int32)))
+        for part in columns.parts(attribute):
+            rows = slice(None) if part.rows is None else part.rows
+            if isinstance(part, Lists):
+                first, found = here.tests.hits(part)
+                column[rows] = words.add(first, here.numbers[found]) + np.arange(len(part))
+            else:
+                column[rows] = _NOWHERE
+
     def _held(self, columns: EventBatch) -> tuple[Array, Array]:
         """Events and the tests that hold for them, of those that are no patterns."""
         numbers, held = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
@@ -131,13 +171,13 @@ class OtherTests:
             mask = columns.test(other.attribute, other.constraints, self._absent)
             held.append(np.flatnonzero(mask))
             numbers.append(np.full(len(held[-1]), number, np.int32))
-        events: list[Event] = []
-        for number, clause in self._clauses:
-            names = {constraint.attribute for constraint in clause.all_constraints()}
-            regions = np.flatnonzero(columns.has_intervals(names)).tolist()
-            if regions and not events:
-                events = columns.events()
-            failed = [row for row in regions if not clause.matches(events[row], self._absent)]
+        regions = np.zeros(0, np.int64)
+        if self._clauses:
+            regions = np.flatnonzero(columns.has_intervals(columns.attributes()))
+        events = columns.events() if len(regions) else []
+        for number, clause in self._clauses if events else ():
+            asked = [event for event in regions.tolist() if _is_region(clause, events[event])]
+            failed = [event for event in asked if not clause.matches(events[event], self._absent)]
             held.append(np.array(failed, np.int64))
             numbers.append(np.full(len(failed), number, np.int32))
         return np.concatenate(held), np.concatenate(numbers)
@@ -150,6 +190,12 @@ class OtherTests:
         """What holds for one event, whose strings are in the room of its codes."""
         count = self._index.of_event(codes.spots, codes.raw, room)
         more = [*self._rest_of(event)] if self._has_rest else []
+        for attribute, of in self._of_elements.items():
+            value = event.get(attribute)
+            if isinstance(value, Elements):
+                more += of.numbers[of.tests.of_one(value)].tolist()
+            elif value is None and self._absent == "passes":
+                more += of.straight
         if self._absent == "passes":
             for attribute, straight in self._straight.items():
                 more += straight if event.get(attribute) is None else ()
@@ -168,8 +214,21 @@ class OtherTests:
                     yield number
 
 
+def _of_elements(others: Sequence[Other], numbers: Sequence[int]) -> _OfElements:
+    tests = ElementTests(
+        [other.constraints[0] for other in others], [other.inverted for other in others]
+    )
+    straight = [n for n, other in zip(numbers, others, strict=True) if not other.inverted]
+    return _OfElements(tests, np.array(numbers, np.int32), straight)
+
+
 _ONE_EVENT: Final = np.zeros((1, 1), np.int32)  # with one word, of all that holds
 NO_HITS: Final = Hits(np.zeros((1, 0), np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32))
+
+
+def _is_region(clause: Clause, event: Event) -> bool:
+    """Whether an event is an interval in something that a clause looks at."""
+    return any(isinstance(event.get(c.attribute), Interval) for c in clause.all_constraints())
 
 
 def _one_word(tests: Array) -> tuple[Array, Array]:

@@ -34,7 +34,7 @@ one, or those of a word together where it has many.
 *Neither.* ``[0-9]+`` or ``___`` require no literal. Regular expressions of the kind are tried
 together (``regex_sets.py``), the rest one by one.
 
-Cost: some 90 bytes per needle of ordinary length; time linear in the words' bytes plus hits and
+Cost: some 110 bytes per needle of ordinary length; time linear in the words' bytes plus hits and
 candidates. Rejected: the automaton of Aho and Corasick, whose nodes would take some 40 bytes for
 each *byte* of needle, and whose every step waits for the one before, while filters are looked
 up side by side; looking for the rarest part of each needle instead of its beginning, which is as
@@ -141,7 +141,7 @@ class PatternIndex:
         rank = preference(needs)
         searched: list[dict[int, str]] = [{} for _ in self.attributes]
         always_searched: list[dict[int, str]] = [{} for _ in self.attributes]
-        known: dict[tuple[int, Any], int] = {}
+        known: dict[tuple[int, Operator, Any], int] = {}
         for pattern, number, need in zip(patterns, numbers, needs, strict=True):
             place = self._place[pattern.attribute]
             if need.exact and not need.pieces:
@@ -152,7 +152,8 @@ class PatternIndex:
                 plans.append(need)
             which = number
             if plan == ASK:
-                which = known.setdefault((place, pattern.operand), len(self._asked))
+                same = place, pattern.operator, pattern.operand
+                which = known.setdefault(same, len(self._asked))
                 if which < len(self._asked):  # the same pattern is in several tests
                     self._asked_tests[which].append(number)
                     continue
@@ -215,9 +216,9 @@ class PatternIndex:
         """What of all that is asked of a word holds; many regular expressions are tried at once."""
         found: list[int] = []
         regexes = self._regexes[place]
-        if len(asked) > 1 and len(asked) > regexes.calls():
+        if len(asked) > 1 and len(asked) > regexes.calls:
             among = regexes.among(asked)
-            if len(among) > regexes.calls():
+            if len(among) > regexes.calls:
                 found = [which for which in regexes.held(word) if which in among]
                 asked -= among
         return found + [which for which in asked if self._asked[which](word)]

@@ -30,6 +30,8 @@ class RegexSets:
         numbers = list(regexes)
         runs = [numbers[i : i + _SET] for i in range(0, len(numbers), _SET)]
         self._sets = [(self._set(run), run) for run in runs]
+        # How many calls it takes to try all of them on a word.
+        self.calls = sum(len(run) if made is None else 1 for made, run in self._sets)
 
     def __len__(self) -> int:
         return len(self._tests)
@@ -53,10 +55,6 @@ class RegexSets:
         """Those of some numbers that are of its expressions."""
         return numbers & self._tests.keys()
 
-    def calls(self) -> int:
-        """How many calls it takes to try all of them on a word."""
-        return sum(1 if made is not None else len(numbers) for made, numbers in self._sets)
-
     def held(self, word: bytes) -> list[int]:
         """The numbers of those that occur in a word."""
         return [n for which in range(len(self._sets)) for n in self._held(which, word)]
@@ -66,7 +64,9 @@ class RegexSets:
         held = made and made.Match(word)
         if held and len(numbers) in held:
             return [numbers[place] for place in held if place < len(numbers)]
-        self._sets[which] = None, numbers  # its automaton is too large: it would fail again
+        if made is not None:
+            self._sets[which] = None, numbers  # its automaton is too large: it would fail again
+            self.calls += len(numbers)
         return [number for number in numbers if self._tests[number](word)]
 
     def nbytes(self) -> int:

@@ -17,6 +17,7 @@ def match_events(  # noqa: PLR0913, PLR0917  # as the compiled one
     low: Array,
     high: Array,
     wide: Array,
+    column: Array,
     event_word: Array,
     word_first: Array,
     word_test: Array,
@@ -30,7 +31,7 @@ def match_events(  # noqa: PLR0913, PLR0917  # as the compiled one
     with the compiled loops.
     """
     arrays = Image(data, directory).arrays()
-    codes = (low, high, wide)
+    codes = (low[:, column], high[:, column], wide[:, column])
     found = scan_families(arrays, codes)
     if len(arrays.row_test_first) > 1:
         found = chain(found, find_rows(arrays, codes, (event_word, word_first, word_test)))
@@ -47,6 +48,7 @@ def match_event(  # noqa: PLR0913, PLR0917  # as the compiled one
     low: Array,
     high: Array,
     wide: Array,
+    column: Array,
     event_word: Array,
     word_first: Array,
     word_test: Array,
@@ -61,7 +63,7 @@ def match_event(  # noqa: PLR0913, PLR0917  # as the compiled one
     If there is no room for them, nothing is written: the answer is the room it takes, below 0.
     """
     hits = event_word, word_first, word_test
-    keys, _ = match_events(data, directory, low, high, wide, *hits, marks, False, 0)
+    keys, _ = match_events(data, directory, low, high, wide, column, *hits, marks, False, 0)
     keep_live(keys, deleted, since, epoch)
     keys = keys[keys >= 0]
     if len(keys) > len(found):

@@ -72,6 +72,9 @@ def mark_deleted(
     places = by_key[entries(first, counts)]
     live = keys[places] >= 0
     places, rows = places[live], np.repeat(np.arange(len(wanted)), counts)[live]
+    # A key of several clauses may be wanted as often: each of them is deleted once.
+    once = np.sort(np.unique(places, return_index=True)[1])
+    places, rows = places[once], rows[once]
     begin = int(count[0])
     here = slice(begin, begin + len(places))
     deleted[here] = keys[places]

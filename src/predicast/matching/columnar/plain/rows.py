@@ -33,7 +33,7 @@ class _Marks:
         self._others = len(arrays.other_inverted)
         self._event_word = event_word
         word = np.repeat(np.arange(len(first) - 1), np.diff(first))
-        marks = np.unique(word * self._others + test)
+        marks = np.unique(word * self._others + test[: len(word)])  # behind them there is room
         self._marks = np.append(marks, -1)  # ascending, but for the last, which is none
         word, test = np.divmod(marks, max(self._others, 1))
         counts = arrays.pattern_first[test + 1] - arrays.pattern_first[test]

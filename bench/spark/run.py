@@ -1,0 +1,221 @@
+"""Runs every contestant in one session on the same events.
+
+Each job runs once before it is measured, on as many events, so that Java has compiled what it runs,
+workers are there, and they hold the engine; the matches it finds then are compared with the
+engine's. Rounds take turns; the best of them counts, in processor time of the driver, Java and the
+workers together.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench.measuring.machine import this_machine
+from bench.measuring.processes import tree_seconds
+from bench.measuring.sizes import Size
+from bench.measuring.timing import in_turn
+from bench.spark.contestants import ALONE, CONTESTANTS, CROSS_JOIN, EQUI_JOIN, Contestant, Frames
+from bench.spark.results import JobResult, SizeResult, SparkReport
+from bench.spark.workload import Distribution, Workload, make_workload
+from predicast import Engine
+from predicast import spark as ps
+from predicast.spark.java import ensure_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_FILES: Final = 4
+_LEAST_SAMPLE: Final = 100  # events of a sample
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How large a run is."""
+
+    events: int
+    subscriptions: tuple[int, ...]
+    rounds: int
+    most_pairs: float  # that a join may look at; beyond that it gets a sample of the events
+    distributions: tuple[Distribution, ...] = ("uniform", "zipf")
+
+
+SETTINGS: Final = {
+    Size.SMALL: Settings(100_000, (1_000, 10_000), 2, 2e7),
+    Size.FULL: Settings(1_000_000, (1_000, 10_000, 100_000), 3, 3e8),
+}
+
+
+def steps(settings: Settings) -> int:
+    """How many steps a run takes."""
+    return len(settings.distributions) * len(settings.subscriptions) * (settings.rounds + 2)
+
+
+def measure_spark(
+    settings: Settings,
+    *,
+    seed: int = 0,
+    session: SparkSession | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> SparkReport:
+    """Measure all sizes, in a session of its own unless one is given."""
+    with _session(session) as spark:
+        sizes = [
+            _measured(spark, settings, distribution, subscriptions, seed, progress)
+            for distribution in settings.distributions
+            for subscriptions in settings.subscriptions
+        ]
+    return SparkReport(
+        machine=this_machine(), events=settings.events, rounds=settings.rounds, sizes=sizes
+    )
+
+
+@contextmanager
+def _session(given: SparkSession | None) -> Iterator[SparkSession]:
+    if given is not None:
+        yield given
+        return
+    ensure_java()
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]")
+    for name in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
+        builder = builder.config(name, "false")
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+class _Job:
+    """A contestant with the events that it is given."""
+
+    def __init__(
+        self, contestant: Contestant, events: DataFrame, frames: Frames, sample: int | None
+    ) -> None:
+        self.contestant, self.sample = contestant, sample
+        self.result = contestant.job(events, frames)
+
+    def run(self, folder: Path) -> None:
+        writer = self.result.write.mode("overwrite")
+        if self.contestant.to_parquet:
+            writer.parquet(str(folder / "out"))
+        else:
+            writer.format("noop").save()
+
+    def matches(self) -> int | None:
+        """How many it finds; ``None`` if it looks for none."""
+        from pyspark.sql.functions import col, lit, size
+        from pyspark.sql.functions import sum as sum_of
+
+        name = self.contestant.matched
+        if name is None:
+            return None
+        is_array = self.result.schema[name].dataType.typeName() == "array"
+        number = size(name) if is_array else lit(1)
+        found = self.result.select(col(name)).select(sum_of(number)).head()
+        return int(found[0] or 0) if found else 0
+
+
+def _measured(
+    spark: SparkSession,
+    settings: Settings,
+    distribution: Distribution,
+    subscriptions: int,
+    seed: int,
+    progress: Callable[[str], None],
+) -> SizeResult:
+    label = f"{distribution}, {subscriptions:,} subscriptions"
+    progress(f"{label}: compiling")
+    workload = make_workload(
+        distribution, events=settings.events, subscriptions=subscriptions, seed=seed
+    )
+    compiled = ps.compile(workload.texts())
+    engine = compiled.engine()
+    engine.warm_up()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        jobs = list(_jobs(spark, settings, workload, compiled, folder))
+        progress(f"{label}: checking")
+        wrong = [each for job in jobs if (each := _checked(job, engine, workload.events))]
+        alone = engine.match_arrow(workload.events).num_rows
+        best: dict[str, tuple[float, float]] = {}
+        for number in range(settings.rounds):
+            progress(f"{label}: round {number + 1}")
+            _keep(best, ALONE, lambda: engine.match_arrow(workload.events))
+            for job in in_turn(jobs, number):
+                _keep(best, job.contestant.name, lambda job=job: job.run(folder))  # type: ignore[misc]
+    samples = {job.contestant.name: job.sample for job in jobs}
+    return SizeResult(
+        distribution,
+        subscriptions,
+        alone / settings.events,
+        [_job_result(name, times, samples.get(name), settings) for name, times in best.items()],
+        wrong,
+    )
+
+
+def _jobs(
+    spark: SparkSession,
+    settings: Settings,
+    workload: Workload,
+    compiled: ps.CompiledSubscriptions,
+    folder: Path,
+) -> Iterator[_Job]:
+    frames = Frames(spark.createDataFrame(workload.subscriptions), compiled)
+    looked_at = {
+        EQUI_JOIN: workload.pairs_of_a_category(),
+        CROSS_JOIN: float(len(workload.subscriptions)),
+    }
+    for contestant in CONTESTANTS:
+        pairs = looked_at.get(contestant.name, 0.0)
+        fitting = int(settings.most_pairs / pairs) if pairs else settings.events
+        sample = max(fitting, _LEAST_SAMPLE) if fitting < settings.events else None
+        events = workload.events.slice(0, sample)
+        yield _Job(contestant, _written(spark, events, folder), frames, sample)
+
+
+def _written(spark: SparkSession, events: pa.Table, folder: Path) -> DataFrame:
+    """The events in files, as many as keep both cores at work."""
+    place = folder / f"events-{len(events)}"
+    if not place.exists():
+        place.mkdir()
+        rows = -(-len(events) // _FILES)
+        for number in range(_FILES):
+            pq.write_table(events.slice(number * rows, rows), place / f"{number}.parquet")
+    return spark.read.parquet(str(place))
+
+
+def _checked(job: _Job, engine: Engine, events: pa.Table) -> str | None:
+    found = job.matches()
+    if found is None:
+        return None
+    right = engine.match_arrow(events.slice(0, job.sample)).num_rows
+    return None if found == right else f"{job.contestant.name} finds {found:,}, not {right:,}"
+
+
+def _keep(best: dict[str, tuple[float, float]], name: str, work: Callable[[], object]) -> None:
+    """Run it, and keep its times if they are the best so far."""
+    before, start = tree_seconds(), perf_counter()
+    work()
+    clock, after = perf_counter() - start, tree_seconds()
+    processor = clock if before is None or after is None else after - before
+    best[name] = min(best.get(name, (processor, clock)), (processor, clock))
+
+
+def _job_result(
+    name: str, times: tuple[float, float], sample: int | None, settings: Settings
+) -> JobResult:
+    scale = settings.events / sample if sample else 1.0
+    return JobResult(name, times[0] * scale, times[1] * scale, sample)

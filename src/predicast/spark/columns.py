@@ -1,0 +1,81 @@
+"""``matches``: the subscriptions that events match, as one more column of any query.
+
+``match`` is a ``mapInArrow``, through which all kept columns travel to Python and back. Here only
+what subscriptions look at does; the rest of a wide frame stays where it is. And a column can stand
+where a DataFrame cannot be made of another: in SQL, in the functions of Declarative Pipelines.
+
+The columns travel as the fields of one struct, because an Arrow function is told values but not the
+names of its arguments, and a struct brings its names along. What they are is known only when the
+query runs: a name that no column provides is found out then, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
+from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.portable import portable
+from predicast.spark.schemas import Intervals
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+    from pyspark.sql._typing import UserDefinedFunctionLike
+
+
+def matches(
+    *columns: Column | str,
+    subscriptions: Subscriptions | CompiledSubscriptions,
+    intervals: Intervals | None = None,
+) -> Column:
+    """The sorted ids of the subscriptions that each row matches, as an ``array<string>``.
+
+    ``columns`` are those that subscriptions look at: by name (``"price"``, ``"order.total"``) or as
+    expressions under an alias (``(col("cents") / 100).alias("price")``). Without any they are found
+    by the attributes' names. ``intervals`` is as in ``match``. For SQL there is ``matches_udf``.
+    """
+    from pyspark.sql.functions import col, lit, struct
+
+    compiled = compiled_from(subscriptions)
+    given: list[Any] = list(columns or _read(compiled, intervals or {}))
+    # A struct would call the field of a field by its last name alone.
+    named = [col(each).alias(each) if _is_name(each) else each for each in given]
+    # Without any column a batch would have no rows.
+    fields = named or [lit(True).alias("")]
+    return matches_udf(compiled, intervals=intervals)(struct(*fields))
+
+
+def matches_udf(
+    subscriptions: Subscriptions | CompiledSubscriptions, *, intervals: Intervals | None = None
+) -> UserDefinedFunctionLike:
+    """The same as a function of one struct, to be registered and called from SQL.
+
+    ``spark.udf.register("matches", matches_udf(subscriptions))``, then
+    ``SELECT *, matches(struct(price, symbol)) FROM trades``.
+    """
+    import pyarrow as pa
+    from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
+    from pyspark.sql.types import ArrayType, StringType
+
+    from predicast.spark.workers import MatchingColumns
+
+    compiled = compiled_from(subscriptions)
+    task = MatchingColumns(compiled.image, frozenset(compiled.attributes), dict(intervals or {}))
+    run = portable(task)
+    # Spark reads from the types that whole batches go in, and that they may come out in pieces.
+    run.__name__ = "matches"  # what plans call it
+    run.__annotations__ = dict.fromkeys(("batches", "return"), Iterator[pa.Array])
+    function: UserDefinedFunctionLike = arrow_udf(run, ArrayType(StringType(), containsNull=False))
+    return function
+
+
+def _read(compiled: CompiledSubscriptions, intervals: Intervals) -> list[str]:
+    """The columns that provide the attributes, and the ends of those that are intervals."""
+    ends = [end for name in compiled.attributes for end in intervals.get(name, ())]
+    points = [name for name in compiled.attributes if name not in intervals]
+    return list(dict.fromkeys([*points, *ends]))
+
+
+def _is_name(column: Column | str) -> bool:
+    return isinstance(column, str) and column != "*"

@@ -1,0 +1,123 @@
+"""Subscriptions against the schema of events: what can be found out before any event is there.
+
+A subscription that looks at a column which is not there, or compares it with what it never holds
+(``price = '2.5'`` where prices are numbers), is mistaken, and nothing else would tell: it would
+match nothing. Whether it does depends on its outline alone, of which a million subscriptions have a
+few; so that is looked at once per outline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from predicast.engine.derivation import Derivation
+from predicast.errors import ColumnClashError, UnknownColumnError, UnsupportedColumnError
+from predicast.model import Kind
+from predicast.model.operators import JOINED, SET
+from predicast.model.outline import KINDS, Outline, Slot, Stated
+from predicast.model.values import kind_of
+from predicast.spark.schemas import Intervals, LeafField, Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from predicast.spark.compiled import CompiledSubscriptions
+
+Mistake = UnknownColumnError | UnsupportedColumnError | ColumnClashError
+
+_COMPARED_WITH: Final = {
+    Kind.NUMBER: "a number",
+    Kind.STRING: "a string",
+    Kind.BOOLEAN: "a boolean",
+    Kind.TIMESTAMP: "a timestamp",
+    Kind.LIST: "a list",
+}
+
+
+class EventSchema:
+    """The schema that subscriptions are checked against."""
+
+    def __init__(self, events: DataFrame | StructType, intervals: Intervals | None) -> None:
+        from pyspark.sql.types import StructType
+
+        self._schema = Schema(events if isinstance(events, StructType) else events.schema)
+        self._intervals = dict(intervals or {})
+        # For as long as one call takes.
+        self._mistakes: dict[Outline, Mistake | None] = {}
+        self._inside: dict[Outline, list[tuple[int, Slot, LeafField]]] = {}
+
+    def check(self, stated: Stated) -> None:
+        """Refuse what no event with such a schema can be asked."""
+        outline = stated.outline
+        if outline not in self._mistakes:
+            self._mistakes[outline] = self._mistake(outline)
+        mistake = self._mistakes[outline]
+        if mistake is not None:
+            raise mistake.with_traceback(None)  # which would grow each time
+        for place, slot, leaf in self._inside[outline]:
+            for kinds in _kinds_inside(slot, stated.operands[place]):
+                _check_kinds(kinds, slot, leaf)
+
+    def _mistake(self, outline: Outline) -> Mistake | None:
+        attributes = outline.attributes()
+        read = Derivation(attributes).read(attributes)
+        inside = self._inside[outline] = []  # what is compared with is in the operand alone
+        place = 0
+        try:
+            leaves = self._schema.leaves(sorted(read), self._intervals)
+            for slot in outline.slots():
+                leaf = leaves.get(slot.attribute)
+                if leaf is None:
+                    pass  # it is derived, or an interval: whatever it is compared with
+                elif slot.operator in SET | JOINED:
+                    inside.append((place, slot, leaf))
+                else:
+                    compared = {KINDS[each] for each in slot.operands if each in KINDS}
+                    _check_kinds(compared or slot.operator.kinds, slot, leaf)
+                place += len(slot.operands)
+        except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
+            return error
+        return None
+
+
+def _kinds_inside(slot: Slot, operand: Any) -> Iterator[Collection[Kind]]:
+    """The kinds of what a set holds, or of each constraint that any and all join."""
+    if slot.operator in SET:
+        yield {kind_of(each) for each in operand}
+        return
+    for part in operand:
+        for each in part.plain():
+            yield () if each.kind is None else (each.kind,)
+
+
+def _check_kinds(kinds: Collection[Kind], slot: Slot, leaf: LeafField) -> None:
+    """Refuse a comparison with what the column never holds."""
+    if leaf.kind is None or not kinds or leaf.kind in kinds:
+        return
+    what = " or ".join(sorted(_COMPARED_WITH[kind] for kind in kinds))
+    kind = leaf.type.simpleString()
+    raise UnsupportedColumnError(
+        f"{slot.attribute!r} is compared with {what}, and the column is of type {kind}, so that it "
+        "can never match; compare it with a value of that type, or cast the column",
+        column=slot.attribute,
+        type=kind,
+    )
+
+
+def say_which(mistake: Mistake, compiled: CompiledSubscriptions) -> None:
+    """Name the subscriptions that look at a column; it takes a look at all of them."""
+    ids = [
+        entry.id
+        for entry in compiled.image.shared().subscriptions()
+        if mistake.column in Derivation(names := entry.subscription.attributes()).read(names)
+    ]
+    if not ids:  # it is the end of an interval
+        return
+    others = f" (and {len(ids) - 1:,} others)" if len(ids) > 1 else ""
+    mistake.subscription = ids[0]
+    mistake.message = mistake.message.replace(
+        "a subscription looks at", f"subscription {ids[0]!r}{others} looks at"
+    )
+    mistake.args = (mistake.message,)
