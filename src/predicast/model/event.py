@@ -11,7 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from predicast.errors import InvalidEventError, ListTooLongError, NestingTooDeepError
+from predicast.errors import (
+    InvalidEventError,
+    ListTooLongError,
+    ModelError,
+    NestingTooDeepError,
+)
 from predicast.model.decimals import ExactDecimal
 from predicast.model.elements import FIELDS, MAX_ELEMENTS, Element, Elements
 from predicast.model.interval import Interval
@@ -104,7 +109,16 @@ def trusted_event(attributes: dict[str, Held], *, is_region: bool = False) -> Ev
     return event
 
 
-def _flatten(attributes: Mapping[str, Any], prefix: str, flat: dict[str, Held], depth: int) -> bool:
+Refused: TypeAlias = list[ModelError] | None  # None: whatever is refused is raised
+
+
+def _flatten(
+    attributes: Mapping[str, Any],
+    prefix: str,
+    flat: dict[str, Held],
+    depth: int,
+    refused: Refused = None,
+) -> bool:
     """Write the attributes under dotted names into ``flat``; say whether one is an interval."""
     if type(attributes) is not dict and not isinstance(attributes, Mapping):
         raise InvalidEventError(
@@ -123,7 +137,7 @@ def _flatten(attributes: Mapping[str, Any], prefix: str, flat: dict[str, Held], 
         name = prefix + key if prefix else key
         type_ = type(value)
         if type_ not in _PLAIN and isinstance(value, Mapping):
-            is_region |= _flatten(value, name + ".", flat, depth - 1)
+            is_region |= _flatten(value, name + ".", flat, depth - 1, refused)
             continue
         if name in flat:
             raise InvalidEventError(
@@ -133,21 +147,31 @@ def _flatten(attributes: Mapping[str, Any], prefix: str, flat: dict[str, Held], 
             flat[name] = value
             is_region = True
         else:
-            flat[name] = checked_attribute(name, value, depth)
+            try:
+                flat[name] = checked_attribute(name, value, depth, refused)
+            except ModelError as error:
+                if refused is None:
+                    raise
+                refused.append(error)
     return is_region
 
 
-def checked_attribute(name: str, value: Any, depth: int) -> Value | Elements:
-    """A value or a list, checked; neither an interval nor a mapping, nested no deeper than said."""
+def checked_attribute(name: str, value: Any, depth: int, refused: Refused) -> Value | Elements:
+    """A value or a list, checked; neither an interval nor a mapping, nested no deeper than said.
+
+    What is refused in a list is raised, or else noted and taken for null.
+    """
     if type(value) in _LISTS:
-        return _elements(name, value, depth - 1)
+        return _elements(name, value, depth - 1, refused)
     return checked(name, value)
 
 
 _LISTS: Final = frozenset({list, tuple, Elements})
 
 
-def _elements(name: str, values: Sequence[Any] | Elements, depth: int) -> Elements:
+def _elements(
+    name: str, values: Sequence[Any] | Elements, depth: int, refused: Refused
+) -> Elements:
     """The list of that name, its elements checked."""
     if isinstance(values, Elements):
         return values  # of an event, which has checked them
@@ -159,15 +183,24 @@ def _elements(name: str, values: Sequence[Any] | Elements, depth: int) -> Elemen
             limit=MAX_ELEMENTS,
             actual=len(values),
         )
-    return Elements(tuple([_element(name, value, depth) for value in values]))
+    found = []
+    for value in values:
+        try:
+            found.append(_element(name, value, depth, refused))
+        except ModelError as error:
+            if refused is None:
+                raise
+            refused.append(error)
+            found.append(None)
+    return Elements(tuple(found))
 
 
-def _element(name: str, value: Any, depth: int) -> Element:
+def _element(name: str, value: Any, depth: int, refused: Refused) -> Element:
     type_ = type(value)
     if value is None:
         return None
     if type_ in _LISTS:
-        return _elements(name, value, depth - 1)
+        return _elements(name, value, depth - 1, refused)
     if type_ is Interval:
         raise InvalidEventError(
             f"attribute {name!r} is a list with an interval in it; give the list single values",
@@ -176,7 +209,7 @@ def _element(name: str, value: Any, depth: int) -> Element:
     if type_ in _PLAIN or not isinstance(value, Mapping):
         return checked(name, value)
     fields: dict[str, Held] = {}
-    if _flatten(value, FIELDS, fields, depth):
+    if _flatten(value, FIELDS, fields, depth, refused):
         raise InvalidEventError(
             f"attribute {name!r} is a list with an interval in one of its objects; "
             "give them single values",

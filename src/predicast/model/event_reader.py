@@ -105,7 +105,7 @@ class EventReader:
                         continue
                     if type(value) in _SURELY_NO_MAPPINGS or not isinstance(value, Mapping):
                         _check_new(name, flat)
-                        flat[name] = checked_attribute(name, value, depth)
+                        flat[name] = checked_attribute(name, value, depth, refused)
                         continue
                 if name in above and isinstance(value, Mapping):
                     is_region |= self._read(value, name + ".", flat, refused, depth - 1)

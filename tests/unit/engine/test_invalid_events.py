@@ -52,12 +52,12 @@ def test_the_inputs_of_a_derived_attribute_are_looked_at() -> None:
     engine = engine_of("price * qty > 10")
     assert engine.match({"price": 4, "qty": 3, "note": [1]}) == ["0"]
     with pytest.raises(InvalidValueError, match="'qty'"):
-        engine.match({"price": 4, "qty": [3]})
+        engine.match({"price": 4, "qty": {3}})
 
 
 def test_what_is_looked_at_follows_the_subscriptions() -> None:
     engine = engine_of("price < 10")
-    event = {"price": 1, "tags": [1]}
+    event = {"price": 1, "tags": {1}}
     assert engine.match(event) == ["0"]
     engine.subscribe("tags = 'a'", id="tags")
     with pytest.raises(InvalidValueError, match="'tags'"):
@@ -90,7 +90,7 @@ def test_it_may_count_as_absent(absent: str) -> None:
     assert engine.match({"price": NAN, "qty": 1}) == expected
     assert engine.match_batch([{"price": NAN, "qty": 1}, {"price": 1}])[0] == expected
     assert engine.invalid[:2] == (2, 2)
-    assert engine.match({"price": NAN, "qty": [1]}) == engine.match({})
+    assert engine.match({"price": NAN, "qty": {1}}) == engine.match({})
     assert engine.invalid[:2] == (3, 4)
     assert "'qty'" in (engine.invalid.latest or "")
     assert not engine.explain("0", {"price": NAN}).matched or absent == "passes"
@@ -138,7 +138,7 @@ ROWS = pa.table(
     {
         "price": pa.chunked_array([[1.0, NAN], [None, 3.0, NAN]]),
         "qty": [1, 1, 1, 2, 1],
-        "tags": [[1], None, [2], None, None],
+        "tags": [b"1", None, b"2", None, None],
     }
 )
 
@@ -199,3 +199,26 @@ def test_copies_and_loaded_engines(tmp_path: Any) -> None:
     engine.save(tmp_path / "engine")
     assert Engine.load(tmp_path / "engine").on_invalid == "raise"
     assert Engine.load(tmp_path / "engine", on_invalid="absent").match({"price": NAN}) == []
+
+
+@pytest.mark.parametrize("matcher", matcher_names())
+def test_what_cannot_be_compared_in_a_list_counts_as_null_there(matcher: str) -> None:
+    lists: list[list[float]] = [[1.0, 2.0], [NAN, 5.0], [NAN, 0.0], [0.0]]
+    text = "exists(xs, x -> x > 1)"
+    for choice, matching in (("absent", [0, 1]), ("skip", [0])):
+        engine = engine_of(text, matcher=matcher, on_invalid=choice)
+        found = engine.match_batch([{"xs": values} for values in lists])
+        assert [number for number, ids in enumerate(found) if ids] == matching
+        assert engine.invalid[:2] == (2, 2)
+        table = engine.match_arrow(pa.table({"xs": lists}))
+        assert table.column("event").to_pylist() == matching
+        assert engine.invalid[:2] == (4, 4)
+    with pytest.raises(InvalidValueError, match="xs"):
+        engine_of(text, matcher=matcher).match({"xs": lists[1]})
+
+
+def test_what_cannot_be_compared_in_objects_of_a_list_is_their_field_alone() -> None:
+    items = [{"price": NAN, "kind": "book"}, {"price": 5, "kind": object()}]
+    engine = engine_of("exists(items, i -> i.kind = 'book')", on_invalid="absent")
+    assert engine.match({"items": items}) == ["0"]
+    assert engine.invalid[:2] == (1, 2)

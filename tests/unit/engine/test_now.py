@@ -144,3 +144,19 @@ def test_mistakes(text: str, said: str) -> None:
     with pytest.raises(ParseError) as refused:
         parse_where(text)
     assert said in f"{refused.value.message} {refused.value.hint}"
+
+
+@pytest.mark.parametrize("matcher", matcher_names())
+def test_an_element_arrives_when_its_event_does(matcher: str) -> None:
+    engine = engine_of("exists(items, i -> i.at > now())", matcher=matcher)
+    later, sooner = [{"at": NOON + minutes(1)}], [{"at": NOON - minutes(1)}, None]
+    assert engine.match({"items": later}, now=NOON) == ["0"]
+    assert engine.match({"items": sooner}, now=NOON) == []
+    table = pa.table(
+        {
+            "items": [later, None, sooner, sooner, later],
+            "seen": [NOON, NOON, NOON - minutes(2), None, NOON + minutes(2)],
+        }
+    )
+    assert engine.match_arrow(table, now=NOON).column("event").to_pylist() == [0, 4]
+    assert engine.match_arrow(table, now="seen").column("event").to_pylist() == [0, 2]

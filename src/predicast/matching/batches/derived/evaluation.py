@@ -10,7 +10,7 @@ only in what is said of lists.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import product
 from typing import Any, Final, NamedTuple
@@ -18,7 +18,19 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from predicast.derived import NOW, Call, Case, Constant, Each, Input, Span, Test, Tree, inputs_of
+from predicast.derived import (
+    NOW,
+    Call,
+    Case,
+    Constant,
+    Each,
+    Input,
+    Span,
+    Test,
+    Tree,
+    asks_for_now,
+    inputs_of,
+)
 from predicast.derived.functions import COMPARISONS, FUNCTIONS
 from predicast.derived.times import FIELDS
 from predicast.derived.tree import Condition
@@ -74,9 +86,11 @@ def at_times(batch: EventBatch, now: datetime | str) -> EventBatch:
     return EventBatch(len(batch), {**parts, NOW: [constant(now, len(batch))]})
 
 
-def _each(lists: Lists, trees: Mapping[str, Tree]) -> Lists:
+def _each(batch: EventBatch, lists: Lists, trees: Mapping[str, Tree]) -> Lists:
     """The same lists with what is computed from their elements."""
     first, elements = lists.store
+    if any(map(asks_for_now, trees.values())):
+        elements = _arriving(batch, lists)
 
     def part(name: str) -> Sequence[TypedValues]:
         tree = trees.get(name)
@@ -86,13 +100,33 @@ def _each(lists: Lists, trees: Mapping[str, Tree]) -> Lists:
     return Lists(lists.values, lists.rows, Store(first, EventBatch(len(elements), parts)))
 
 
+def _arriving(batch: EventBatch, lists: Lists) -> EventBatch:
+    """The elements of lists, each of which arrives when its event does."""
+    first, elements = lists.store
+    row = np.full(len(first) - 1, -1)
+    row[lists.values] = rows_of(lists)
+    row = np.repeat(row, np.diff(first))
+
+    def arrivals() -> Iterator[TypedValues]:
+        for part in batch.parts(NOW):
+            place = np.full(len(batch) + 1, -1)  # the last is that of no row
+            place[rows_of(part)] = np.arange(len(part))
+            there = np.flatnonzero(place[row] >= 0)
+            yield made(Timestamps, part.values[place[row[there]]], there)
+
+    def parts(name: str) -> Sequence[TypedValues]:
+        return list(arrivals()) if name == NOW else elements.parts(name)
+
+    return EventBatch(len(elements), PartsOnDemand([*elements.attributes(), NOW], parts))
+
+
 def _root(batch: EventBatch, tree: Tree) -> Sequence[TypedValues]:
     if isinstance(tree, Input):
         return batch.parts(tree.name)
     if isinstance(tree, Each):
         trees = dict(tree.computed)
         parts = batch.parts(tree.name)
-        return [_each(part, trees) if isinstance(part, Lists) else part for part in parts]
+        return [_each(batch, part, trees) if isinstance(part, Lists) else part for part in parts]
     column = _column(batch, tree)
     for name in inputs_of(tree):
         for part in batch.parts(name):
