@@ -181,7 +181,7 @@ class ModelError(PredicastError, ValueError):
 
 
 class InvalidValueError(ModelError):
-    """Not an integer of 64 bits, finite float, string, boolean or timestamp."""
+    """Not an integer, finite float, decimal, string, boolean or timestamp."""
 
     attribute: str | None
     value: Any

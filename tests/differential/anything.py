@@ -28,6 +28,7 @@ from predicast.model import (
     Subscription,
     subscription_of,
 )
+from predicast.model.decimals import ExactDecimal
 from predicast.model.elements import ELEMENT, FIELDS
 from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.testing import edges
@@ -78,6 +79,14 @@ def real(chance: Random) -> float:
     return float(integer(chance))
 
 
+def decimal(chance: Random) -> ExactDecimal:
+    """The edges, and what has more digits than a float."""
+    if chance.random() < 0.5:
+        return chance.choice(edges.DECIMALS)
+    digits = f"{chance.randint(-40, 40)}.{chance.randrange(1, 4)}{'0' * 20}{chance.randrange(1, 4)}"
+    return ExactDecimal(digits)
+
+
 def text(chance: Random) -> str:
     """Strings that share prefixes, suffixes and parts, and the edges."""
     if chance.random() < 0.15:
@@ -119,13 +128,14 @@ _SINGLE: Final = (int, float, str, bool, datetime)
 DRAW: Final[Mapping[type, Callable[[Random], Any]]] = {
     int: integer,
     float: real,
+    ExactDecimal: decimal,
     str: text,
     bool: lambda chance: chance.random() < 0.5,
     datetime: instant,
     list: elements,
 }
 _TYPES: Final[Mapping[Kind, tuple[type, ...]]] = {
-    Kind.NUMBER: (int, float),
+    Kind.NUMBER: (*(int, float) * 4, ExactDecimal),
     Kind.STRING: (str,),
     Kind.BOOLEAN: (bool,),
     Kind.TIMESTAMP: (datetime,),

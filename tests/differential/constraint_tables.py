@@ -13,6 +13,7 @@ from predicast.language.arrow_form import SCHEMA
 from predicast.language.arrow_rows import REST
 from predicast.language.json_form import constraint_to_document, expression_to_document
 from predicast.model import Clause, Constraint, LikePattern, Operator, Subscription
+from predicast.model.decimals import ExactDecimal
 from predicast.model.operators import ELEMENTS, SET
 
 _COLUMN: Final[Mapping[type, str]] = {
@@ -27,8 +28,8 @@ _COLUMN: Final[Mapping[type, str]] = {
 def has_rows(subscription: Subscription) -> bool:
     """Whether the Arrow form can say it.
 
-    It has no "not between", no escape but the usual one, and two sets on one attribute would
-    become one.
+    It has no "not between", no escape but the usual one, no column of its own for decimals, and two
+    sets on one attribute would become one.
     """
     return bool(subscription.clauses) and all(map(_clause_has_rows, subscription.clauses))
 
@@ -37,6 +38,8 @@ def _clause_has_rows(clause: Clause) -> bool:
     sets = [(each.attribute, each.operator) for each in clause if each.operator in SET]
     return len(sets) == len(set(sets)) and not any(
         each.operator is Operator.NOT_BETWEEN
+        or (isinstance(each.operand, tuple) and ExactDecimal in map(type, each.operand))
+        or isinstance(each.operand, ExactDecimal)
         or (isinstance(each.operand, LikePattern) and each.operand.escape != "\\")
         for each in clause
     )

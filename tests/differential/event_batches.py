@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from random import Random
 from typing import Any, Final
 
 import pyarrow as pa
 
 from predicast.model import Elements, Event, Interval
+from predicast.model.decimals import ExactDecimal
 
 _ENDS: Final = (" from", " to")  # behind an attribute's name: the columns of its intervals' ends
 _EXACT: Final = 2**53  # integers up to here are floats without loss
@@ -76,6 +78,8 @@ def _column(values: Sequence[Any], chance: Random) -> pa.Array | None:
         if any(type(value) is int and abs(value) > _EXACT for value in values):
             return None
         return pa.array([None if v is None else float(v) for v in values], pa.float64())
+    if ExactDecimal in types and types <= {int, ExactDecimal}:
+        return _decimals(values)
     if len(types) != 1:
         return None
     (type_,) = types
@@ -84,6 +88,14 @@ def _column(values: Sequence[Any], chance: Random) -> pa.Array | None:
     if type_ is int and all(value is None or abs(value) < 2**15 for value in values):
         return pa.array(values, chance.choice((pa.int16(), pa.int32(), pa.int64())))
     return pa.array(values, chance.choice(_TYPES[type_]))
+
+
+def _decimals(values: Sequence[Any]) -> pa.Array | None:
+    """Numbers as decimals, if there is a type that holds them all."""
+    try:
+        return pa.array([None if value is None else Decimal(value) for value in values])
+    except pa.ArrowInvalid:
+        return None
 
 
 def _list_column(values: Sequence[Elements | None]) -> pa.Array | None:
@@ -118,7 +130,7 @@ def _ends(values: Sequence[Any]) -> tuple[pa.Array, pa.Array] | None:
     for end in ("lo", "hi"):
         found = [None if value is None else getattr(value, end) for value in values]
         types = {type(value) for value in found if value is not None}
-        if len(types) > 1:
+        if len(types) > 1 or ExactDecimal in types:
             return None
         columns.append(pa.array(found, _TYPES[types.pop()][0] if types else pa.int64()))
     return columns[0], columns[1]

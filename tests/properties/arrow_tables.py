@@ -20,6 +20,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from predicast.model import Interval
+from predicast.model.decimals import ExactDecimal
 from predicast.testing.strategies import floats, integers, strings
 
 REFUSED: Final = object()  # what the model has no value for
@@ -63,9 +64,17 @@ def _finite(value: float) -> Any:
 
 
 def _exact(value: Decimal) -> Any:
-    if value == value.to_integral_value() and -(2**63) <= value < 2**63:
-        return int(value)
-    return float(value) if Fraction(float(value)) == Fraction(value) else REFUSED
+    if Fraction(value).denominator == 1:
+        return _integer(int(value))
+    # A float stands for the decimal that it is written as.
+    nearest = float(value)
+    return nearest if Decimal(repr(nearest)) == value else ExactDecimal(value)
+
+
+def _integer(value: int) -> Any:
+    if -(2**63) <= value < 2**63:
+        return value
+    return float(value) if int(float(value)) == value else ExactDecimal(value)
 
 
 def _instant(unit: timedelta, most: int = 1) -> Callable[[int], Any]:
@@ -85,7 +94,7 @@ def _integers(width: int, signed: bool) -> Plain:
     raw = usual if width < 64 else usual | integers().map(lambda n: n if n >= low else -(n + 1))
     if not signed and width == 64:
         raw |= st.integers(0, 99).map(lambda n: 2**64 - 1 if n == 0 else n)
-    return Plain(kind, raw, lambda n: n if n < 2**63 else REFUSED)
+    return Plain(kind, raw, _integer)
 
 
 def _floats(width: int) -> Plain:

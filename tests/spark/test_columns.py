@@ -142,7 +142,6 @@ def test_attributes_that_no_column_provides(events: DataFrame) -> None:
     [
         ("price", "cast it to double"),
         ("raw", "cast it to string"),
-        ("items", "each element"),
         ("map", "each key"),
         ("collated", "UTF8_BINARY"),
         ("span", "cast it or leave it out"),

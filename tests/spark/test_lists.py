@@ -134,7 +134,7 @@ def test_conditions_hold_where_spark_says(
 def test_explained(events: DataFrame, rows: list[dict[str, Any]]) -> None:
     text = "array_contains(tags, 'a')"
     explained = ps.explain(events, {"s": text}, "s", event_id="event").collect()
-    assert {row.constraint for row in explained} == {text}
+    assert {row.part for row in explained} == {text}
     assert {row.event for row in explained if row.matched} == {
         row["event"] for row in rows if "a" in (row["tags"] or ())
     }

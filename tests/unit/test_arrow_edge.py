@@ -210,15 +210,11 @@ def chunked(*chunks: list[Any], kind: pa.DataType) -> pa.ChunkedArray:
     ("column", "why"),
     [
         (chunked([1.0, None], [2.0, float("nan")], kind=pa.float64()), "nan is not finite"),
-        (chunked([1, None], [2, 2**63], kind=pa.uint64()), f"{2**63} is beyond 64 bits"),
         (chunked([1, None], [2, 2**62], kind=pa.timestamp("us")), f"{2**62} .* years 1 to 9999"),
         (chunked([1, None], [2, 2**62], kind=pa.timestamp("s", "UTC")), "years 1 to 9999"),
         (chunked([0, None], [1_000, 1], kind=pa.timestamp("ns")), "nanoseconds"),
         (chunked([1, None], [2, 2**31 - 1], kind=pa.date32()), "years 1 to 9999"),
         (chunked([1, None], [2, 2**60], kind=pa.date64()), "years 1 to 9999"),
-        (chunked([Decimal("1.5"), None], [Decimal(2), Decimal("1.1")], kind=pa.decimal128(5, 1)),
-         "1.1 is neither"),
-        (chunked([1, None], [2, 2**63 + 1], kind=pa.decimal256(50, 0)), "is neither"),
     ],
     ids=lambda each: str(each.type) if isinstance(each, pa.ChunkedArray) else "",
 )  # fmt: skip
@@ -300,7 +296,6 @@ def test_structs_nest_as_deep_as_events_do() -> None:
         ("timestamp_value", pa.array([0, 2**62], pa.timestamp("ms", "No/Where")), "in"),
         ("timestamp_value", pa.array([0, 2**31 - 1], pa.date32()), "<"),
         ("timestamp_value", pa.array([0, 2**60], pa.date64()), "<"),
-        ("float_value", pa.array([Decimal("1.5"), Decimal("1.1")]), "<"),
         ("string_value", pa.array([b"a", b"\xff"]).view(pa.string()), "="),
         ("id", pa.array([b"a", b"\xff"]).view(pa.string()), "exists"),
         ("attribute", pa.array([b"a", b"\xff"]).view(pa.string()), "exists"),

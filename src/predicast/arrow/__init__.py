@@ -7,14 +7,14 @@ nulls, no view, no run, no extension, and nothing that a kernel would have to do
 from predicast.arrow.plain import coded_text, is_list, is_text, plain, plain_type
 from predicast.arrow.tables import TableLike, as_table
 from predicast.arrow.values import (
+    Numbers,
     Read,
     booleans,
-    decimals,
-    exact_number,
     floats,
     instants,
     integers,
-    is_decimal,
+    is_exact,
+    numbers,
     numpy_of,
     text_bytes,
     texts,
@@ -22,19 +22,19 @@ from predicast.arrow.values import (
 )
 
 __all__ = [
+    "Numbers",
     "Read",
     "TableLike",
     "as_table",
     "booleans",
     "coded_text",
-    "decimals",
-    "exact_number",
     "floats",
     "instants",
     "integers",
-    "is_decimal",
+    "is_exact",
     "is_list",
     "is_text",
+    "numbers",
     "numpy_of",
     "plain",
     "plain_type",

@@ -3,7 +3,8 @@
 ===========================  ======================================================================
 layout                       becomes
 ===========================  ======================================================================
-extension                    its storage; ``arrow.bool8`` booleans; ``arrow.opaque`` stays
+extension                    its storage; ``arrow.bool8`` booleans; ``arrow.uuid`` text;
+                             ``arrow.opaque`` stays
 run-end-encoded              what its runs stand for
 dictionary of text           a dictionary of different words, none of them null, ``int32`` indices
 dictionary of anything else  what its indices stand for
@@ -21,6 +22,8 @@ Dictionaries of text stay dictionaries because strings are numbered anyway: see 
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -32,6 +35,8 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
         return kind
     if isinstance(kind, pa.Bool8Type):
         return pa.bool_()
+    if isinstance(kind, pa.UuidType):
+        return pa.large_string()
     if isinstance(kind, pa.BaseExtensionType):
         return plain_type(kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
@@ -48,6 +53,9 @@ def plain(array: pa.Array) -> pa.Array:
         return array
     if isinstance(kind, pa.Bool8Type):
         return array.storage.cast(pa.bool_())
+    if isinstance(kind, pa.UuidType):
+        raw = array.storage.to_pylist()
+        return pa.array([each and str(UUID(bytes=each)) for each in raw], pa.large_string())
     if isinstance(kind, pa.BaseExtensionType):
         return plain(array.storage)
     if pa.types.is_run_end_encoded(kind):

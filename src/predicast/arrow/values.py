@@ -8,20 +8,25 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from predicast.model.values import INT_MAX, INT_MIN, microseconds
+from predicast.model.decimals import ExactDecimal, exact_integer, exact_number
+from predicast.model.values import INT_MAX, microseconds
 
 _FIRST: Final = microseconds(datetime.min.replace(tzinfo=UTC))
 _LAST: Final = microseconds(datetime.max.replace(tzinfo=UTC))
 _MICROSECONDS: Final = {"s": 1_000_000, "ms": 1_000, "us": 1}
 _DAY: Final = 86_400_000_000
 _NANOSECONDS: Final = 1_000  # in a microsecond
+_FEW_DIGITS: Final = 10**15  # decimals of 15 digits are told apart by floats
+_MOST_DIGITS: Final = 18  # 10**18 is an int64
+_EXACT_POWER: Final = 22  # 10**22 is a float, exactly
+_NO_FLOATS: Final = np.zeros(0)
+_NO_OBJECTS: Final = np.zeros(0, object)
 
 _Mask = npt.NDArray[np.bool_]
 
@@ -35,12 +40,8 @@ class Read(NamedTuple):
 
 
 def integers(array: pa.Array) -> Read:
-    """Integers of any width as int64."""
-    values = _filled(array, 0)
-    if values.dtype != np.uint64:
-        return Read(values.astype(np.int64, copy=False))
-    beyond = values > np.uint64(INT_MAX)
-    return Read(values.astype(np.int64), beyond, "is beyond 64 bits; use a float or a string")
+    """Integers of up to 64 bits, with a sign, as int64."""
+    return Read(_filled(array, 0).astype(np.int64, copy=False))
 
 
 def floats(array: pa.Array) -> Read:
@@ -72,35 +73,80 @@ def instants(array: pa.Array) -> Read:
     return Read(values, wrong, f"({kind}) leaves the years 1 to 9999")
 
 
-def is_decimal(kind: pa.DataType) -> bool:
-    """Whether a type is one of decimals, with a scale that Arrow can write digits for."""
+def is_exact(kind: pa.DataType) -> bool:
+    """Whether a type is one of numbers that may be neither 64-bit integers nor floats.
+
+    Decimals are, with a scale that Arrow can write digits for, and integers without a sign.
+    """
+    if kind == pa.uint64():
+        return True
     most = 76 if pa.types.is_decimal256(kind) else 38
     return bool(pa.types.is_decimal(kind)) and abs(kind.scale) <= most
 
 
-def decimals(array: pa.Array) -> tuple[npt.NDArray[Any], _Mask, _Mask]:
-    """Each decimal as an exact int or float; the rows that hold ints, and those that hold floats.
+class Numbers(NamedTuple):
+    """Numbers by the type that each is of; where there is none, the array has null."""
 
-    Where there is neither, there is no value or none that is exact.
-    """
-    if not (pa.types.is_decimal128(array.type) or pa.types.is_decimal256(array.type)):
+    integers: npt.NDArray[np.int64]
+    is_integer: _Mask
+    floats: npt.NDArray[np.float64]
+    is_float: _Mask
+    decimals: npt.NDArray[Any]  # objects
+    is_decimal: _Mask
+
+
+def numbers(array: pa.Array) -> Numbers:
+    """Decimals and integers without a sign, each as what it equals."""
+    if not array.null_count:
+        known = _small(array)
+        if known is not None:
+            return known
+    if pa.types.is_decimal(array.type) and array.type.bit_width < 128:
         array = array.cast(pa.decimal128(38, array.type.scale))
     encoded = array.dictionary_encode()  # prices repeat
-    distinct = [exact_number(value) for value in encoded.dictionary.to_pylist()] + [None]
-    numbers = np.empty(len(distinct), object)
-    numbers[:] = distinct
-    types = np.array([{int: 1, float: 2}.get(type(each), 0) for each in distinct])
+    found = [_number(value) for value in encoded.dictionary.to_pylist()]
     codes = _filled(encoded.indices, -1)
-    return numbers[codes], types[codes] == 1, types[codes] == 2
+    masks = []
+    for type_ in (int, float, ExactDecimal):
+        is_type = np.array([*(type(each) is type_ for each in found), False], bool)
+        masks.append(is_type[codes])
+    boxed = np.empty(len(found) + 1, object)
+    boxed[:-1] = found
+    every = boxed[codes]
+    is_integer, is_float, is_decimal = masks
+    return Numbers(
+        every[is_integer].astype(np.int64), is_integer,
+        every[is_float].astype(np.float64), is_float,
+        every[is_decimal], is_decimal,
+    )  # fmt: skip
 
 
-def exact_number(value: Decimal) -> int | float | None:
-    """The 64-bit integer or else the float that a decimal equals, if there is one."""
-    exact = Fraction(value)
-    if exact.denominator == 1 and INT_MIN <= exact.numerator <= INT_MAX:
-        return exact.numerator
-    nearest = float(exact)
-    return nearest if Fraction(nearest) == exact else None
+def _number(value: Decimal | int) -> int | float | ExactDecimal | None:
+    return exact_integer(value) if type(value) is int else exact_number(Decimal(value))
+
+
+def _small(array: pa.Array) -> Numbers | None:
+    """The same without a Python object each, if all are of few digits."""
+    none = np.zeros(len(array), bool)
+    if array.type == pa.uint64():
+        values = numpy_of(array)
+        if len(values) and values.max() > np.uint64(INT_MAX):
+            return None
+        return Numbers(values.astype(np.int64), ~none, _NO_FLOATS, none, _NO_OBJECTS, none)
+    scale = array.type.scale
+    if not pa.types.is_decimal128(array.type) or not 0 <= scale <= _EXACT_POWER:
+        return None
+    halves = np.frombuffer(array.buffers()[1], np.int64).reshape(-1, 2)
+    counts, high = halves[array.offset : array.offset + len(array)].T
+    if not ((high == counts >> 63) & (np.abs(counts) < _FEW_DIGITS)).all():
+        return None
+    # Of so few digits a decimal is the shortest that reads back as the float nearest to it, and
+    # one division of what floats hold exactly gives that.
+    unit = 10**scale
+    is_integer = counts % unit == 0 if scale <= _MOST_DIGITS else counts == 0
+    integers_ = counts[is_integer] // unit if scale <= _MOST_DIGITS else counts[is_integer]
+    floats_ = counts[~is_integer] / float(unit)
+    return Numbers(integers_, is_integer, floats_, ~is_integer, _NO_OBJECTS, none)
 
 
 def texts(words: pa.Array) -> tuple[list[str], list[int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -11,8 +13,10 @@ from predicast.cli.options import (
     Absent,
     ExpressionField,
     IdField,
+    Now,
     Subscriptions,
     SubscriptionsForm,
+    arrival,
 )
 from predicast.cli.terminal import output, visible
 
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from predicast import Event
     from predicast.engine.explanation import Explanation, Outcome, Seen
 
 NOT_MATCHED: Final = 1
@@ -40,6 +43,7 @@ def explain(
     id_field: IdField = "id",
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
+    now: Now = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a tree.")] = False,
 ) -> None:
     """Say why a subscription matches an event, or why not, part by part of what was written.
@@ -48,14 +52,20 @@ def explain(
     """
     from predicast.cli.files.source import Source
     from predicast.cli.files.subscriptions import Fields, find
+    from predicast.engine.asking import reader_for
     from predicast.engine.judging import explain as explain_match
+    from predicast.language import attributes_from_json
 
     if subscriptions == event == "-":
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENT'")
-    read = _event(event)
+    where, text = _given(event)
+    with _named(where):
+        attributes = attributes_from_json(text)
     source = Source.of(subscriptions, subscriptions_format)
     entry = find(source, Fields(id_field, expression), id)
-    explanation = explain_match(entry, read, absent.value)
+    with _named(where):
+        read = reader_for(entry.subscription).with_others(attributes)
+    explanation = explain_match(entry, read, absent.value, arrival(now))
     if as_json:
         typer.echo(_json(explanation))
     else:
@@ -64,20 +74,24 @@ def explain(
         raise typer.Exit(NOT_MATCHED)
 
 
-def _event(argument: str) -> Event:
+def _given(argument: str) -> tuple[str, str | bytes]:
+    """Where the event comes from, and its text."""
     from predicast.cli.files.source import Form, Source
-    from predicast.errors import InputFileError, PredicastError
-    from predicast.language import event_from_json
 
-    text: str | bytes = argument
-    where = "the event"
-    if argument == "-" or argument.startswith("@"):
-        source = Source.of("-") if argument == "-" else Source(argument[1:], Form.JSON_LINES)
-        where = source.path
-        with source.opened() as opened:
-            text = opened.stream.read()
+    if argument != "-" and not argument.startswith("@"):
+        return "the event", argument
+    source = Source.of("-") if argument == "-" else Source(argument[1:], Form.JSON_LINES)
+    with source.opened() as opened:
+        return source.path, opened.stream.read()
+
+
+@contextmanager
+def _named(where: str) -> Iterator[None]:
+    """Errors say what is wrong, and this where."""
+    from predicast.errors import InputFileError, PredicastError
+
     try:
-        return event_from_json(text)
+        yield
     except PredicastError as error:
         raise InputFileError(f"{where}: {error.message}", path=where) from error
 
@@ -124,6 +138,10 @@ def _print_tree(explanation: Explanation) -> None:
     tree = Tree(_label(explanation.outcome))
     _grow(tree, explanation.outcome)
     console.print(tree)
+    if explanation.now is not None:
+        from predicast.model.values import show
+
+        console.print(f"now() was {show(explanation.now)}", soft_wrap=True)
     verdict = "matches" if explanation.matched else "does not match"
     console.print(f"{visible(explanation.id)} {verdict} the event.", soft_wrap=True)
 

@@ -18,9 +18,12 @@ from predicast.cli.options import (
     ExpressionField,
     Format,
     IdField,
+    Now,
     OnInvalid,
+    OnInvalidSubscription,
     Subscriptions,
     SubscriptionsForm,
+    arrival,
 )
 from predicast.cli.terminal import notices, print_note, progress
 from predicast.matching import DEFAULT
@@ -99,13 +102,25 @@ def match(  # noqa: PLR0913  # an option is a parameter
     id: IdField = "id",
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
+    now: Now = None,
     matcher: Annotated[
         str, typer.Option("--matcher", metavar="NAME", help="The matching algorithm.")
     ] = DEFAULT,
     on_invalid: Annotated[
         OnInvalid,
-        typer.Option("--on-invalid", help="Stop at a subscription that is invalid, or drop it."),
+        typer.Option(
+            "--on-invalid",
+            help="Stop at an event with an attribute that subscriptions look at and that cannot be "
+            "compared, take the attribute for absent, or skip the event.",
+        ),
     ] = OnInvalid.RAISE,
+    on_invalid_subscription: Annotated[
+        OnInvalidSubscription,
+        typer.Option(
+            "--on-invalid-subscription",
+            help="Stop at a subscription that is invalid, or drop it.",
+        ),
+    ] = OnInvalidSubscription.RAISE,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -150,9 +165,11 @@ def match(  # noqa: PLR0913  # an option is a parameter
     target = None if output == "-" else output
     chosen = _format(format, target, every=every)
     _check_paths(subscriptions, events, target)
+    events_source = Source.of(events, events_format, delimiter=_delimiter(delimiter))
     reader = Reader(
-        source=Source.of(events, events_format, delimiter=_delimiter(delimiter)),
+        source=events_source,
         whole=chosen is Format.TABLE,
+        now=None if now is None and events_source.is_live else arrival(now),
         stated=StatedValues(types=dict(map(_type, type or ())), nulls=tuple(null or ())),
     )
     if delimiter is not None and reader.source.form is not Form.CSV:
@@ -160,10 +177,10 @@ def match(  # noqa: PLR0913  # an option is a parameter
             f"it is for CSV; {reader.source.path} is read as {reader.source.form}",
             param_hint="'--delimiter'",
         )
-    engine = Engine(matcher=matcher, absent=absent.value)
+    engine = Engine(matcher=matcher, absent=absent.value, on_invalid=on_invalid.value)
     fields = Fields(id, expression)
     source = Source.of(subscriptions, subscriptions_format)
-    _load(engine, source, fields, drop=on_invalid is OnInvalid.DROP)
+    _load(engine, source, fields, drop=on_invalid_subscription is OnInvalidSubscription.DROP)
     with _results(chosen, target, limit=limit, every=every) as results:
         # A bar and lines on one screen would spoil each other.
         quiet = target is None and chosen is not Format.TABLE and sys.stdout.isatty()
@@ -271,5 +288,17 @@ def _match_all(engine: Engine, reader: Reader, results: Results, *, quiet: bool)
                 if results.full:
                     break
     finally:
-        for note in notes:  # not before: they would spoil the bar
+        for note in (*notes, *_invalid_note(engine)):  # not before: they would spoil the bar
             print_note(note)
+
+
+def _invalid_note(engine: Engine) -> Iterator[str]:
+    events, values, latest = engine.invalid
+    if not events:
+        return
+    if engine.on_invalid == "skip":
+        done = "one event was skipped" if events == 1 else f"{events:,} events were skipped"
+    else:
+        done = "one value was" if values == 1 else f"{values:,} values of {events:,} events were"
+        done += " taken for absent"
+    yield f"{done}, the last for this: {latest}"

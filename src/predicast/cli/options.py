@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from datetime import UTC, datetime
 from typing import Annotated, TypeAlias
 
 import typer
@@ -17,11 +18,19 @@ class Absence(enum.StrEnum):
     PASSES = "passes"
 
 
-class OnInvalid(enum.StrEnum):
+class OnInvalidSubscription(enum.StrEnum):
     """What becomes of a subscription that cannot be read."""
 
     RAISE = "raise"
     DROP = "drop"
+
+
+class OnInvalid(enum.StrEnum):
+    """What becomes of an event with something that cannot be compared."""
+
+    RAISE = "raise"
+    ABSENT = "absent"
+    SKIP = "skip"
 
 
 class Format(enum.StrEnum):
@@ -59,7 +68,31 @@ ExpressionField: TypeAlias = Annotated[
         "--expression", metavar="COL", help="The field with what the subscriptions state."
     ),
 ]
+Now: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--now",
+        metavar="TIME",
+        help="When the events arrive, for subscriptions that ask now(): such as "
+        "'2026-01-31 23:59:59', in UTC. [default: when the command begins; in a pipe, when they "
+        "are read]",
+        show_default=False,
+    ),
+]
 Absent: TypeAlias = Annotated[
     Absence,
     typer.Option("--absent", help="What a constraint does if the event lacks its attribute."),
 ]
+
+
+def arrival(now: str | None) -> datetime:
+    """When events arrive: what ``--now`` says, or else this moment."""
+    from predicast.errors import InvalidValueError
+    from predicast.language import timestamp
+
+    if now is None:
+        return datetime.now(UTC)
+    try:
+        return timestamp(now)
+    except InvalidValueError as error:
+        raise typer.BadParameter(error.message, param_hint="'--now'") from None

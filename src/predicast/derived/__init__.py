@@ -2,9 +2,24 @@
 
 from predicast.derived.functions import call, kinds_of
 from predicast.derived.rows import compiled
-from predicast.derived.tree import Call, Case, Constant, Each, Input, Span, Test, Tree, inputs_of
+from predicast.derived.tree import (
+    CLOCK,
+    NOW,
+    Call,
+    Case,
+    Constant,
+    Each,
+    Input,
+    Span,
+    Test,
+    Tree,
+    asks_for_now,
+    inputs_of,
+)
 
 __all__ = [
+    "CLOCK",
+    "NOW",
     "Call",
     "Case",
     "Constant",
@@ -13,6 +28,7 @@ __all__ = [
     "Span",
     "Test",
     "Tree",
+    "asks_for_now",
     "call",
     "compiled",
     "inputs_of",

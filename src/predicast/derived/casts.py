@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, Final
 
+from predicast.model.decimals import ExactDecimal
 from predicast.model.values import EPOCH, Value, from_microseconds, microseconds
 
 # What Spark trims around a number: control characters, and the space.
@@ -44,7 +45,7 @@ def to_whole(bits: int) -> Callable[[Any], Value | None]:
 def _whole(x: Any) -> int | None:
     if type(x) is int:
         return x
-    if type(x) is float or type(x) is bool:
+    if type(x) is float or type(x) is bool or type(x) is ExactDecimal:
         return int(x)
     if type(x) is datetime:
         return microseconds(x) // 1_000_000
@@ -114,7 +115,7 @@ def to_time(x: Any) -> Value | None:
         return None
     if type(x) is str:
         return _time_of(x.strip(_BLANK))
-    return _instant(x * 1_000_000 if type(x) is int else x * 1_000_000.0)
+    return _instant(x * 1_000_000 if type(x) is int else float(x) * 1_000_000.0)
 
 
 def to_day(x: Any) -> Value | None:

@@ -22,6 +22,7 @@ from predicast.derived.tree import (
     Span,
     Tree,
     depth_of,
+    parts_of,
 )
 from predicast.errors import InvalidExpressionError, NestingTooDeepError, shortened, suggest
 from predicast.model import Kind, Value
@@ -79,6 +80,8 @@ _CAST_FROM: Final = {
 }
 
 _ALL: Final = (
+    # The event's arrival, which is given with its attributes: nothing is computed.
+    Function("now", (), 0, 0, _TIME, lambda: None),
     _strict("+", values.add, _NUMBER, _NUMBER, _NUMBER),
     _strict("-", values.subtract, _NUMBER, _NUMBER, _NUMBER),
     _strict("*", values.multiply, _NUMBER, _NUMBER, _NUMBER),
@@ -135,7 +138,7 @@ ALIASES: Final = {
     **dict.fromkeys(("cardinality", "array_size"), "size"),
 }
 WORDS: Final = {
-    name: name for name in FUNCTIONS if name.isidentifier() and name != "shift"
+    name: name for name in FUNCTIONS if name.isidentifier() and name not in {"shift", "now"}
 } | ALIASES  # fmt: skip
 TYPES: Final = {name: name for name in CASTS} | TYPE_ALIASES
 
@@ -193,6 +196,18 @@ def kinds_of(tree: Tree) -> Kinds:
 
 def _common(trees: Sequence[Tree]) -> Kinds:
     return _ANY.intersection(*map(kinds_of, trees))
+
+
+def inputs_of_kind(tree: Tree, kind: Kind) -> frozenset[str]:
+    """The attributes of which nothing but values of a kind will do where they stand."""
+    found = {name for part in parts_of(tree) for name in inputs_of_kind(part, kind)}
+    if isinstance(tree, Call):
+        function = FUNCTIONS[tree.function]
+        common = _common(tree.arguments) if function.alike else _ANY
+        for position, argument in enumerate(tree.arguments):
+            if isinstance(argument, Input) and function.parameter(position) & common == {kind}:
+                found.add(argument.name)
+    return frozenset(found)
 
 
 def check_alike(what: str, trees: Sequence[Tree]) -> None:

@@ -7,11 +7,23 @@ has none either, except for what is said of lists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from predicast.derived.functions import FUNCTIONS
-from predicast.derived.tree import Call, Case, Condition, Constant, Each, Input, Span, Test, Tree
+from predicast.derived.tree import (
+    NOW,
+    Call,
+    Case,
+    Condition,
+    Constant,
+    Each,
+    Input,
+    Span,
+    Test,
+    Tree,
+    asks_for_now,
+)
 from predicast.model import And, Elements, Leaf, Not, Operator, Value
 from predicast.model.operators import PRESENCE
 
@@ -35,6 +47,8 @@ def compiled(tree: Tree) -> Compiled:
             return lambda _: tree
         case Case():
             return _case(tree)
+        case Call("now"):
+            return lambda get: get(NOW)
         case Call(function, arguments):
             known = FUNCTIONS[function]
             parts = [compiled(argument) for argument in arguments]
@@ -88,6 +102,7 @@ def _case(tree: Case) -> Compiled:
 def _each(tree: Each) -> Compiled:
     name = tree.name
     parts = [(computed, compiled(part)) for computed, part in tree.computed]
+    asks = asks_for_now(tree)
 
     def with_computed(get: Get) -> Any:
         elements = get(name)
@@ -95,12 +110,18 @@ def _each(tree: Each) -> Compiled:
             return elements
         found = []
         for attributes in elements.attributes():
-            values = {computed: part(attributes.get) for computed, part in parts}
+            inside = _arriving(attributes, get(NOW)) if asks else attributes.get
+            values = {computed: part(inside) for computed, part in parts}
             there = {each: value for each, value in values.items() if value is not None}
             found.append({**attributes, **there})
         return Elements(tuple(found))
 
     return with_computed
+
+
+def _arriving(attributes: Mapping[str, Any], now: Any) -> Get:
+    """What an element has; it arrives when its event does."""
+    return lambda name: now if name == NOW else attributes.get(name)
 
 
 def _condition(condition: Condition) -> Callable[[Get], Truth]:

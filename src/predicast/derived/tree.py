@@ -14,6 +14,9 @@ from typing import Final, TypeAlias, Union
 from predicast.model import And, Constraint, Leaf, Not, Or, Value
 from predicast.model.expression import Node
 
+# The event's arrival. It has the name of the derived attribute that it is, and is given with the
+# attributes: it is no constant of the expression.
+NOW: Final = "=now()"
 MAX_DEPTH: Final = 64  # of one expression, calls and signs counted
 
 
@@ -96,6 +99,8 @@ class Each:
 Tree: TypeAlias = Union[Input, Constant, Span, Call, Case, Each]  # noqa: UP007  # recursive
 Condition: TypeAlias = Node[Test]
 
+CLOCK: Final = Call("now", ())
+
 
 def depth_of(tree: Tree) -> int:
     """How many functions stand inside one another."""
@@ -109,6 +114,11 @@ def inputs_of(tree: Tree) -> frozenset[str]:
     if isinstance(tree, Input | Each):
         return frozenset({tree.name})
     return frozenset(name for part in parts_of(tree) for name in inputs_of(part))
+
+
+def asks_for_now(tree: Tree) -> bool:
+    """Whether its value depends on when the event arrived."""
+    return tree == CLOCK or any(map(asks_for_now, parts_of(tree)))
 
 
 def parts_of(tree: Tree) -> Iterator[Tree]:

@@ -2,6 +2,7 @@
 
 Each takes values and gives a value, or ``None`` where there is none: an argument of another kind
 than it takes, an overflow of 64 bits, a division by zero. None of them sees an absent argument.
+Decimals are compared exactly, and computed with as floats.
 Semantics are Spark's with ``spark.sql.ansi.enabled=false``, but for what wraps around there, or
 becomes infinite: that is unknown here (decision 17).
 """
@@ -13,9 +14,10 @@ from datetime import datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final
 
+from predicast.model.decimals import ExactDecimal
 from predicast.model.values import INT_MAX, INT_MIN, Value, kind_of
 
-_NUMBERS: Final = (int, float)
+_NUMBERS: Final = (int, float, ExactDecimal)
 _EXACT: Final = 2.0**52  # from here on every float is an integer
 _WIDE: Final = Context(prec=700, rounding=ROUND_HALF_UP)  # digits: as many as any float has
 
@@ -71,12 +73,12 @@ def negate(x: Any) -> Value | None:
     """The opposite."""
     if type(x) is int:
         return whole(-x)
-    return -x + 0.0 if type(x) is float else None
+    return -float(x) + 0.0 if type(x) in _NUMBERS else None
 
 
 def absolute(x: Any) -> Value | None:
     """Without the sign."""
-    return whole(abs(x)) if type(x) is int else abs(x) if type(x) is float else None
+    return whole(abs(x)) if type(x) is int else abs(float(x)) if type(x) in _NUMBERS else None
 
 
 def rounded(x: Any, digits: Any = 0) -> Value | None:
@@ -85,6 +87,7 @@ def rounded(x: Any, digits: Any = 0) -> Value | None:
         return None
     if type(x) is int:
         return x if digits >= 0 else _rounded_whole(x, -digits)
+    x = float(x)
     if digits >= 0 and abs(x) >= _EXACT:
         return float(x)
     digits = max(-400, min(400, digits))
@@ -101,12 +104,16 @@ def _rounded_whole(x: int, zeros: int) -> int | None:
 
 def floor(x: Any) -> Value | None:
     """The next integer below."""
-    return x if type(x) is int else whole(math.floor(x)) if type(x) is float else None
+    if type(x) is int or type(x) not in _NUMBERS:
+        return x if type(x) is int else None
+    return whole(math.floor(float(x)))
 
 
 def ceiling(x: Any) -> Value | None:
     """The next integer above."""
-    return x if type(x) is int else whole(math.ceil(x)) if type(x) is float else None
+    if type(x) is int or type(x) not in _NUMBERS:
+        return x if type(x) is int else None
+    return whole(math.ceil(float(x)))
 
 
 def lower(x: Any) -> Value | None:

@@ -5,15 +5,18 @@ that matchers know nothing of them. Whatever an event itself has under such a na
 expression over an attribute that is an interval has no value: a region of two attributes would not
 be one interval of what is computed from them.
 
+``now()`` is when an event arrives: the clock is read once per question, unless the time is given.
+
 A ``Derivation`` never changes; when subscriptions name other derived attributes, there is another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
 
-from predicast.derived import Input, compiled, inputs_of
+from predicast.derived import NOW, Input, asks_for_now, compiled, inputs_of
 from predicast.language.derived_names import expression_of, is_derived
 from predicast.model import Event, Held, Interval, Subscription, Value
 from predicast.model.event import with_values
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
 class Derivation:
     """The derived attributes among some names."""
 
-    __slots__ = ("_always", "_by_input", "_compiled", "_inputs", "_trees")
+    __slots__ = ("_always", "_by_input", "_compiled", "_inputs", "_trees", "asks_for_now")
+
+    asks_for_now: bool  # whether one depends on when an event arrives
 
     def __init__(self, attributes: Iterable[str]) -> None:
         names = sorted(name for name in attributes if is_derived(name))
@@ -34,11 +39,16 @@ class Derivation:
         self._compiled = {name: compiled(tree) for name, tree in self._trees.items()}
         self._inputs = {name: inputs_of(tree) for name, tree in self._trees.items()}
         # Most have no value without their inputs, and most events lack most inputs.
-        self._always = [name for name in names if self._compiled[name](_nothing) is not None]
+        self._always = [
+            name
+            for name, tree in self._trees.items()
+            if asks_for_now(tree) or self._compiled[name](_nothing) is not None
+        ]
         self._by_input: dict[str, list[str]] = {}
         for name, inputs in self._inputs.items():
             for each in inputs:
                 self._by_input.setdefault(each, []).append(name)
+        self.asks_for_now = any(map(asks_for_now, self._trees.values()))
 
     def __bool__(self) -> bool:
         return bool(self._trees)
@@ -51,13 +61,14 @@ class Derivation:
         """What of an event is looked at: these attributes, those derived by their inputs."""
         return self.inputs().union(name for name in attributes if not is_derived(name))
 
-    def event(self, event: Event) -> Event:
-        """The event with its derived attributes."""
+    def event(self, event: Event, now: datetime | None = None) -> Event:
+        """The event with its derived attributes; it arrives now, unless told when it did."""
         if not self._trees:
             return event
-        get = event.get
+        get = self._values_of(event, now)
         if event.is_region:
-            return with_values(event, {name: self._of_region(name, event) for name in self._trees})
+            made = {name: self._of_region(name, event, get) for name in self._trees}
+            return with_values(event, made)
         wanted = dict.fromkeys(self._always)
         for attribute, _ in event.items():  # noqa: PERF102  # an event has no keys()
             if attribute in self._by_input:
@@ -66,30 +77,40 @@ class Derivation:
                 wanted[attribute] = None
         return with_values(event, {name: self._compiled[name](get) for name in wanted})
 
-    def _of_region(self, name: str, event: Event) -> Held | None:
+    def _values_of(self, event: Event, now: datetime | None) -> Callable[[str], Any]:
+        if not self.asks_for_now:
+            return event.get
+        at = now or datetime.now(UTC)
+        return lambda name: at if name == NOW else event.get(name)
+
+    def _of_region(self, name: str, event: Event, get: Callable[[str], Any]) -> Held | None:
         tree = self._trees[name]
         if isinstance(tree, Input):
             return event.get(tree.name)
         if any(isinstance(event.get(each), Interval) for each in self._inputs[name]):
             return None
-        value: Value | None = self._compiled[name](event.get)
+        value: Value | None = self._compiled[name](get)
         return value
 
-    def columns(self, batch: EventBatch) -> EventBatch:
-        """The batch with its derived attributes."""
+    def columns(self, batch: EventBatch, now: datetime | str | None = None) -> EventBatch:
+        """The batch with its derived attributes; ``now`` may also be a column of the batch."""
         if not self._trees:
             return batch
-        from predicast.matching.batches.derived import with_derived
+        from predicast.matching.batches.derived import at_times, with_derived
 
+        if self.asks_for_now:
+            batch = at_times(batch, now or datetime.now(UTC))
         return with_derived(batch, self._trees)
 
-    def match_batch(self, matcher: View, events: Sequence[Event]) -> list[list[int]]:
+    def match_batch(
+        self, matcher: View, events: Sequence[Event], now: datetime | None
+    ) -> list[list[int]]:
         """What a matcher answers for events with their derived attributes."""
         if not self._trees:
             return matcher.match_batch(events)
         from predicast.matching.batches.event_batch import EventBatch
 
-        columns = self.columns(EventBatch.from_events(events))
+        columns = self.columns(EventBatch.from_events(events), now)
         return matcher.match_columns(columns).by_event(len(events))
 
 
@@ -100,7 +121,7 @@ def _nothing(_: str) -> None:
 NONE: Final = Derivation(())
 
 
-def derived_event(subscription: Subscription, event: Event) -> Event:
+def derived_event(subscription: Subscription, event: Event, now: datetime | None) -> Event:
     """The event with the derived attributes that one subscription names."""
     attributes = subscription.attributes()
-    return Derivation(attributes).event(event) if any(map(is_derived, attributes)) else event
+    return Derivation(attributes).event(event, now) if any(map(is_derived, attributes)) else event

@@ -16,11 +16,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace as replaced
+from datetime import datetime
+from functools import partial
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
-from predicast.engine.asking import checked_event, checked_events, checked_limit
+from predicast.engine.asking import (
+    Asking,
+    InvalidEvents,
+    OnInvalid,
+    TableQuestion,
+    checked_time,
+)
 from predicast.engine.changes import Changes
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation
@@ -35,7 +42,7 @@ from predicast.errors import (
 from predicast.language import Readable
 from predicast.locks import new_lock
 from predicast.matching import DEFAULT, make_matcher
-from predicast.model import Absent, Event, Subscription, Value
+from predicast.model import Absent, Event, Value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,11 +67,20 @@ class Engine:
 
     ``matcher`` names the algorithm; all of them give the same answers. ``absent`` says what
     becomes of constraints on attributes that an event lacks: they fail, as in SQL, or pass.
+    ``on_invalid`` says what becomes of an event whose attribute some subscription looks at and
+    cannot be compared, such as a NaN: it is refused (``"raise"``), or the attribute counts as
+    absent, or the event is skipped and matches nothing. The latter two are counted (``invalid``).
     """
 
     max_window: ClassVar[int] = 1_000_000  # operations that ``apply`` takes at a time
 
-    def __init__(self, *, matcher: str = DEFAULT, absent: Absent = "fails") -> None:
+    def __init__(
+        self,
+        *,
+        matcher: str = DEFAULT,
+        absent: Absent = "fails",
+        on_invalid: OnInvalid = "raise",
+    ) -> None:
         if absent not in {"fails", "passes"}:
             raise EngineError(f"absent is 'fails' or 'passes', not {absent!r}")
         from predicast.engine.store import SubscriptionStore  # imports NumPy, which takes its time
@@ -73,6 +89,7 @@ class Engine:
         self._has_lasting_views = self._store.matcher.has_lasting_views
         self._matcher_name = matcher
         self._absent: Absent = absent
+        self._asking = Asking(on_invalid)
         self._lock = new_lock()
 
     def _whole(self) -> SubscriptionStore:
@@ -92,6 +109,16 @@ class Engine:
         """What becomes of a constraint on an attribute that the event lacks."""
         return self._absent
 
+    @property
+    def on_invalid(self) -> OnInvalid:
+        """What becomes of an event with something that cannot be compared."""
+        return self._asking.on_invalid
+
+    @property
+    def invalid(self) -> InvalidEvents:
+        """How many events had something that could not be compared, and was not refused."""
+        return self._asking.invalid()
+
     def __len__(self) -> int:
         with self._lock:
             return len(self._whole().ids)
@@ -110,16 +137,17 @@ class Engine:
     def get(self, id: str) -> Entry:
         """The subscription with this id."""
         with self._lock:
-            return self._entry(id, self._whole().key(id))
+            store = self._whole()
+            return store.entry(id, store.key(id))
 
     def subscriptions(self, *, owner: str | None = None) -> list[Entry]:
         """All subscriptions, or those of one owner, in the order in which they came."""
         with self._lock:
             store = self._whole()
             if owner is not None:
-                return [self._entry(id, key) for id, key in self._owned(owner)]
+                return [store.entry(id, key) for id, key in store.owned(owner)]
             stated = dict(store.statements.items())
-            return [self._entry(id, key, stated[key]) for id, key in store.ids.items()]
+            return [store.entry(id, key, stated[key]) for id, key in store.ids.items()]
 
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at.
@@ -127,27 +155,18 @@ class Engine:
         Of a derived attribute, such as ``price * qty``, they are those it is computed from.
         """
         with self._lock:
-            statements = self._whole().statements
-            return statements.derivation().read(statements.attributes())
+            return self._whole().statements.reader().names
+
+    @property
+    def asks_for_now(self) -> bool:
+        """Whether some subscription depends on when events arrive, by ``now()``."""
+        with self._lock:
+            return self._whole().statements.derivation().asks_for_now
 
     def statistics(self) -> dict[str, int]:
         """What the matcher holds and the work it has done."""
         with self._lock:
             return self._whole().matcher.statistics()
-
-    def _entry(self, id: str, key: int, subscription: Subscription | None = None) -> Entry:
-        store = self._store
-        subscription = subscription or store.statements.get(key)
-        template = store.templates.get(key)
-        if template is None:
-            return Entry(id, subscription, store.owners.get(key), store.sources.get(key))
-        values = template.current(store.statements.stated(key))
-        text = template.parametric.text
-        return Entry(id, subscription, store.owners.get(key), text, MappingProxyType(dict(values)))
-
-    def _owned(self, owner: str) -> list[tuple[str, int]]:
-        owners = self._store.owners.by_key()
-        return [(id, key) for id, key in self._store.ids.items() if owners.get(key) == owner]
 
     def warm_up(self) -> None:
         """Come back when matching is at full speed: what it needs is compiled, and in use.
@@ -192,7 +211,7 @@ class Engine:
 
         with self._lock:
             window = self._whole().window()
-            owned = self._owned(owner)
+            owned = self._store.owned(owner)
             for id, _ in owned:
                 window.take(Read(Unsubscribe(id)))
             self._store.run(window)
@@ -290,12 +309,7 @@ class Engine:
 
     def _taken(self, changes: Changes) -> list[Operation]:
         with self._lock:
-            self._whole()
-            return changes.taken(self._entry_if_held)
-
-    def _entry_if_held(self, id: str) -> Entry | None:
-        key = self._store.ids.key(id)
-        return None if key is None else self._entry(id, key)
+            return changes.taken(self._whole().entry_if_held)
 
     def _run_one(self, operation: Operation) -> None:
         from predicast.engine.windows import read
@@ -308,22 +322,33 @@ class Engine:
 
     # Asking it.
 
-    def match(self, event: Event | Mapping[str, Any]) -> list[str]:
-        """The ids of the subscriptions that the event matches, sorted."""
-        checked = event if type(event) is Event else checked_event(event)
+    def match(
+        self,
+        event: Event | Mapping[str, Any],
+        *,
+        on_invalid: OnInvalid | None = None,
+        now: datetime | None = None,
+    ) -> list[str]:
+        """The ids of the subscriptions that the event matches, sorted.
+
+        Here and below ``on_invalid`` takes the place of the engine's own for this call, and ``now``
+        is when the events arrive, for subscriptions that ask ``now()``; unless given, the clock is
+        read once per call.
+        """
         if self._has_lasting_views and self._store.is_settled():
-            return _matched(self._store.view, checked)
-        return self._ask(lambda view: _matched(view, checked))
+            return self._asking.match(self._store.view, event, on_invalid, now)
+        return self._ask(lambda view: self._asking.match(view, event, on_invalid, now))
 
-    def match_batch(self, events: Iterable[Event | Mapping[str, Any]]) -> list[list[str]]:
+    def match_batch(
+        self,
+        events: Iterable[Event | Mapping[str, Any]],
+        *,
+        on_invalid: OnInvalid | None = None,
+        now: datetime | None = None,
+    ) -> list[list[str]]:
         """One sorted list of ids per event."""
-        checked = checked_events(events)
-
-        def question(view: StoreView) -> list[list[str]]:
-            matched = view.derivation.match_batch(view.matcher, checked)
-            return [sorted(view.ids.names(keys)) for keys in matched]
-
-        return self._ask(question)
+        given = list(events)  # a stream may take its time
+        return self._ask(lambda view: self._asking.match_batch(view, given, on_invalid, now))
 
     def match_arrow(
         self,
@@ -331,6 +356,8 @@ class Engine:
         *,
         limit: int | None = None,
         intervals: Mapping[str, tuple[str, str]] | None = None,
+        on_invalid: OnInvalid | None = None,
+        now: datetime | str | None = None,
     ) -> pa.Table:
         """The matches of a batch of rows, as a table of ``event`` (int64) and ``subscription``.
 
@@ -340,19 +367,15 @@ class Engine:
         no row uses). Rows ascend by event; the ids of one event stand in no particular order.
         ``limit`` asks for at most that many matches of each event, whichever. Struct columns become
         dotted names, nulls are absent. For region events, ``intervals={"x": ("x_min", "x_max")}``
-        says which two columns hold the ends of an attribute.
+        says which two columns hold the ends of an attribute. ``now`` may also name a column, of
+        each event's own arrival.
         """
-        from predicast.arrow import as_table
         from predicast.matching.matches import matches_table
 
-        most = checked_limit(limit)
-        table = as_table(batch)  # a stream may take its time
-
-        def question(view: StoreView) -> pa.Table:
-            columns = view.columns(table, intervals)
-            return matches_table(view.matcher.match_columns(columns, most), view.ids)
-
-        return self._ask(question)
+        asked = TableQuestion.of(batch, limit, intervals, on_invalid, now)
+        return self._ask(
+            lambda view: matches_table(self._asking.match_table(view, asked), view.ids)
+        )
 
     def count_arrow(
         self,
@@ -360,6 +383,8 @@ class Engine:
         *,
         limit: int | None = None,
         intervals: Mapping[str, tuple[str, str]] | None = None,
+        on_invalid: OnInvalid | None = None,
+        now: datetime | str | None = None,
     ) -> pa.Int64Array:
         """How many subscriptions each row of a batch matches.
 
@@ -368,16 +393,8 @@ class Engine:
         """
         import pyarrow as pa
 
-        from predicast.arrow import as_table
-
-        most = checked_limit(limit)
-        table = as_table(batch)
-
-        def question(view: StoreView) -> np.ndarray:
-            columns = view.columns(table, intervals)
-            return view.matcher.count_columns(columns, most)
-
-        return pa.array(self._ask(question), pa.int64())
+        asked = TableQuestion.of(batch, limit, intervals, on_invalid, now)
+        return pa.array(self._ask(lambda view: self._asking.count_table(view, asked)), pa.int64())
 
     def _ask(self, question: Callable[[StoreView], T]) -> T:
         """What a view answers: without a lock, if it lasts."""
@@ -390,10 +407,13 @@ class Engine:
         with self._lock:
             return self._whole().ask(question)
 
-    def explain(self, id: str, event: Event | Mapping[str, Any]) -> Explanation:
+    def explain(
+        self, id: str, event: Event | Mapping[str, Any], *, now: datetime | None = None
+    ) -> Explanation:
         """Why the subscription matches the event, or why not, part by part of what was written."""
-        checked = checked_event(event)
-        return explain(self.get(id), checked, self._absent, attribute_names(event))
+        entry = self.get(id)
+        read = self._asking.explained(entry.subscription, event)
+        return explain(entry, read, self._absent, checked_time(now), attribute_names(event))
 
     # Keeping it.
 
@@ -404,17 +424,20 @@ class Engine:
         return snapshot.to_bytes(self._taken_apart())
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, matcher: str | None = None) -> Self:
+    def from_bytes(
+        cls, data: bytes, *, matcher: str | None = None, on_invalid: OnInvalid = "raise"
+    ) -> Self:
         """The engine of a snapshot."""
         import numpy as np
 
         # Copied: what was sent cannot be written to, and matchers write to what they hold.
-        return cls._from_file(np.frombuffer(data, np.uint8).copy(), None, matcher)
+        file = np.frombuffer(data, np.uint8).copy()
+        return cls._from_file(file, None, matcher, on_invalid)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Pickles, copies and deep copies are snapshots. The lock and whoever follows the changes
         # belong to this engine and stay with it.
-        return type(self).from_bytes, (self.to_bytes(),)
+        return partial(type(self).from_bytes, on_invalid=self.on_invalid), (self.to_bytes(),)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the engine to a file, atomically: a crash leaves the old file or the new one.
@@ -428,54 +451,48 @@ class Engine:
         snapshot.save(self._taken_apart(), path)
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, matcher: str | None = None) -> Self:
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        matcher: str | None = None,
+        on_invalid: OnInvalid = "raise",
+    ) -> Self:
         """The engine in a file; a damaged file is refused, not half-read.
 
         The file is mapped into memory, which all processes that load it share. The checksum
         finds accidents, not forgeries: load only files that you trust. Replace a file
-        by saving to it; whoever has loaded it keeps what it was.
+        by saving to it; whoever has loaded it keeps what it was. How events are read is not in the
+        file: ``on_invalid`` says it anew.
         """
         from predicast.engine import snapshot
 
-        return cls._from_file(snapshot.mapped(path), os.fspath(path), matcher)
+        return cls._from_file(snapshot.mapped(path), os.fspath(path), matcher, on_invalid)
 
     def _taken_apart(self) -> Snapshot:
         """All there is, untouched by later changes; written down after the lock is given back."""
-        from predicast.engine.snapshot import Snapshot
-
         with self._lock:
             store = self._whole()
             view = store.view
-            saved = Snapshot(
-                self._matcher_name,
-                self._absent,
-                store.arrived,
-                store.ids.held(),
-                store.owners.copy(),
-                store.statements.copy(),
-                store.templates.copy(),
-                store.sources.copy(),
-                None if self._has_lasting_views else view.matcher.stored(),
-            )
+            structure = None if self._has_lasting_views else view.matcher.stored()
+            saved = store.taken_apart(self._matcher_name, structure)
         return saved._replace(structure=view.matcher.stored()) if self._has_lasting_views else saved
 
     @classmethod
-    def _from_file(cls, file: np.ndarray, path: str | None, matcher: str | None) -> Self:
+    def _from_file(
+        cls, file: np.ndarray, path: str | None, matcher: str | None, on_invalid: OnInvalid
+    ) -> Self:
         from predicast.engine import snapshot
 
         try:
             saved = snapshot.decode(file)
             if matcher not in {None, saved.matcher}:
                 saved = saved._replace(structure=None)  # another matcher's, of no use to this one
-            engine = cls(matcher=matcher or saved.matcher, absent=saved.absent)
+            matcher = matcher or saved.matcher
+            engine = cls(matcher=matcher, absent=saved.absent, on_invalid=on_invalid)
             engine._store.restore(saved)
         except SnapshotError as error:
             if path is not None:
                 error.path, error.message = path, error.message.replace("the snapshot", path, 1)
             raise
         return engine
-
-
-def _matched(view: StoreView, event: Event) -> list[str]:
-    keys = view.matcher.match(view.derivation.event(event))
-    return sorted(view.ids.names(keys))

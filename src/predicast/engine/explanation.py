@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from predicast.model import Held
@@ -108,6 +109,7 @@ class Explanation:
     id: str
     matched: bool
     outcome: Outcome
+    now: datetime | None = None  # what now() was, if the subscription asks for it
 
     @property
     def tests(self) -> tuple[Outcome, ...]:
@@ -120,6 +122,8 @@ class Explanation:
             saw = "" if each.saw is None else f"    saw {each.saw}"
             why = f" ({each.reason})" if each.reason else ""
             lines.append(f"{_INDENT * depth}{each.mark} {each.brief}{saw}{why}")
+        if self.now is not None:
+            lines.append(f"{_INDENT}now() was {show(self.now)}")
         return "\n".join(lines)
 
 

@@ -14,10 +14,11 @@ Cost: linear in the wording; of a region the clauses of every part are made.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from predicast.derived import inputs_of
-from predicast.engine.derivation import derived_event
+from predicast.engine.derivation import Derivation, derived_event
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, Outcome, Seen, shown
 from predicast.errors import suggest
@@ -56,13 +57,17 @@ _NO_ONE_POINT: Final = "no one point satisfies all of it"
 
 
 def explain(
-    entry: Entry, event: Event, absent: Absent, names: Iterable[str] | None = None
+    entry: Entry,
+    event: Event,
+    absent: Absent,
+    now: datetime | None = None,
+    names: Iterable[str] | None = None,
 ) -> Explanation:
-    """Judge every part of what a subscription says.
+    """Judge every part of what a subscription says; the event arrives now, unless told when.
 
     ``names`` are those of all attributes that were given, if the event holds only some of them.
     """
-    return judged(entry.id, entry.subscription, wording_of_entry(entry), event, absent, names)
+    return judged(entry.id, entry.subscription, wording_of_entry(entry), event, absent, now, names)
 
 
 def wording_of_entry(entry: Entry) -> Wording:
@@ -78,13 +83,16 @@ def judged(
     wording: Wording,
     event: Event,
     absent: Absent,
+    now: datetime | None = None,
     names: Iterable[str] | None = None,
 ) -> Explanation:
     """The same of a subscription and its wording."""
-    derived = derived_event(subscription, event)
+    asks_for_now = Derivation(subscription.attributes()).asks_for_now
+    at = (now or datetime.now(UTC)) if asks_for_now else None
+    derived = derived_event(subscription, event, at)
     given = [name for name, _ in event.items()] if names is None else list(names)
     outcome = _Judge(given, derived, absent).outcome(wording, wanted=True)
-    return Explanation(id, subscription.matches(derived, absent), outcome)
+    return Explanation(id, subscription.matches(derived, absent), outcome, at)
 
 
 def attribute_names(event: Event | Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -38,6 +38,7 @@ from predicast.engine import derivation
 from predicast.engine.derivation import Derivation
 from predicast.language.derived_names import is_derived
 from predicast.model import Subscription
+from predicast.model.event_reader import EventReader
 from predicast.model.operand_columns import OperandColumns, gathered, joined
 from predicast.model.outline import Outline, Stated
 
@@ -109,6 +110,7 @@ class Statements:
         self._home = np.zeros(0, np.uint8)
         self._attributes: Counter[str] = Counter()  # how many subscriptions look at each
         self._names: frozenset[str] | None = None  # of those, since they last changed
+        self._reader: EventReader | None = None  # likewise
         self._derivation: Derivation | None = derivation.NONE  # None: to be made anew
         self._in_chunks = 0
         self._unread: Unread | None = None  # more that are alone
@@ -225,7 +227,7 @@ class Statements:
         at_home = [key for key in alone if key < len(self._home)]
         self._home[at_home] = 0
         self._attributes, self._in_chunks, self._by_outline = Counter(), 0, {}
-        self._names = self._derivation = None
+        self._names = self._reader = self._derivation = None
         for stated in alone.values():
             self._look(stated.outline.attributes(), 1)
         for number, chunk in list(self._chunks.items()):
@@ -285,6 +287,12 @@ class Statements:
         if self._derivation is None:
             self._derivation = Derivation(self._attributes)
         return self._derivation
+
+    def reader(self) -> EventReader:
+        """What makes events of the attributes that some subscription looks at."""
+        if self._reader is None:
+            self._reader = EventReader(self.derivation().read(self.attributes()))
+        return self._reader
 
     def grouped(self) -> Iterator[tuple[np.ndarray, OperandColumns]]:
         """All subscriptions: keys and what they state, a group at a time."""
@@ -352,7 +360,7 @@ class Statements:
             counts[attribute] = before + subscriptions
             if before and before + subscriptions:
                 continue
-            self._names = None
+            self._names = self._reader = None
             if is_derived(attribute):
                 self._derivation = None
             if not before + subscriptions:

@@ -27,11 +27,14 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from predicast.engine.changes import Changes, Touched
 from predicast.engine.delta import Arrivals, StoreDelta
 from predicast.engine.derivation import Derivation
+from predicast.engine.entry import Entry
 from predicast.engine.ids import Ids, Lease, duplicate, unknown
 from predicast.engine.owners import Owners
 from predicast.engine.sources import Sources
@@ -40,7 +43,9 @@ from predicast.engine.templates import Templates
 from predicast.engine.windows import Window
 from predicast.errors import PredicastError
 from predicast.matching.delta import Delta, Effect, Group
-from predicast.matching.matcher import Matcher, View
+from predicast.matching.matcher import Matcher, Stored, View
+from predicast.model import Subscription
+from predicast.model.event_reader import EventReader
 from predicast.model.operand_columns import gathered
 from predicast.model.outline import Stated
 
@@ -51,6 +56,7 @@ if TYPE_CHECKING:
     from predicast.engine.snapshot import Snapshot
     from predicast.engine.windows import State
     from predicast.matching.batches import EventBatch
+    from predicast.matching.batches.refusals import Refusals
 
 T = TypeVar("T")
 
@@ -61,17 +67,24 @@ class StoreView(NamedTuple):
     matcher: View
     ids: Ids
     lease: Lease  # while it is held, ``ids`` knows the keys that the matcher may find
-    attributes: frozenset[str]
+    reader: EventReader  # of what subscriptions look at
     derivation: Derivation
 
     def columns(
-        self, table: pa.Table, intervals: Mapping[str, tuple[str, str]] | None
+        self,
+        table: pa.Table,
+        intervals: Mapping[str, tuple[str, str]] | None,
+        now: datetime | str | None,
+        refusals: Refusals,
     ) -> EventBatch:
         """What subscriptions look at in a table, derived attributes included."""
         from predicast.matching.batches.event_batch import EventBatch
 
-        wanted = self.derivation.read(self.attributes)
-        return self.derivation.columns(EventBatch.from_arrow(table, wanted, intervals))
+        wanted = self.reader.names
+        if isinstance(now, str) and self.derivation.asks_for_now:
+            wanted |= {now}
+        batch = EventBatch.from_arrow(table, wanted, intervals, refusals)
+        return self.derivation.columns(batch, now)
 
 
 _FEW: Final = 512  # subscriptions that are quicker put one by one than column by column
@@ -99,8 +112,8 @@ class SubscriptionStore:
 
     def _view(self) -> StoreView:
         ids, statements = self.ids, self.statements
-        view, attributes = self.matcher.view(), statements.attributes()
-        return StoreView(view, ids, ids.lease, attributes, statements.derivation())
+        view, reader = self.matcher.view(), statements.reader()
+        return StoreView(view, ids, ids.lease, reader, statements.derivation())
 
     def key(self, id: str) -> int:
         """The key of an id, or an error."""
@@ -108,6 +121,25 @@ class SubscriptionStore:
         if key is None:
             raise unknown(id, self.ids)
         return key
+
+    def entry(self, id: str, key: int, subscription: Subscription | None = None) -> Entry:
+        """A subscription that is held, with all that belongs to it."""
+        subscription = subscription or self.statements.get(key)
+        owner, template = self.owners.get(key), self.templates.get(key)
+        if template is None:
+            return Entry(id, subscription, owner, self.sources.get(key))
+        values = MappingProxyType(dict(template.current(self.statements.stated(key))))
+        return Entry(id, subscription, owner, template.parametric.text, values)
+
+    def entry_if_held(self, id: str) -> Entry | None:
+        """The same if there is one with this id."""
+        key = self.ids.key(id)
+        return None if key is None else self.entry(id, key)
+
+    def owned(self, owner: str) -> list[tuple[str, int]]:
+        """The ids and keys of one owner's."""
+        owners = self.owners.by_key()
+        return [(id, key) for id, key in self.ids.items() if owners.get(key) == owner]
 
     def fresh_id(self) -> str:
         """An id that is not taken."""
@@ -119,6 +151,22 @@ class SubscriptionStore:
     def window(self) -> Window:
         """A window on what is held now."""
         return Window(self.ids, self.statements, self.templates)
+
+    def taken_apart(self, matcher: str, structure: Stored | None) -> Snapshot:
+        """All there is, untouched by later changes."""
+        from predicast.engine.snapshot import Snapshot
+
+        return Snapshot(
+            matcher,
+            self.matcher.absent,
+            self.arrived,
+            self.ids.held(),
+            self.owners.copy(),
+            self.statements.copy(),
+            self.templates.copy(),
+            self.sources.copy(),
+            structure,
+        )
 
     def restore(self, saved: Snapshot) -> None:
         """Become what a snapshot holds, being empty."""

@@ -2,6 +2,7 @@
 
 from predicast.language.builder import attr, expr
 from predicast.language.json_form import (
+    attributes_from_json,
     event_from_document,
     event_from_json,
     event_to_json,
@@ -12,11 +13,13 @@ from predicast.language.json_form import (
 from predicast.language.parameters import Parametric, has_parameters, parametric
 from predicast.language.reading import Readable, to_subscription
 from predicast.language.where import parse_where, to_where
+from predicast.language.where.literals import timestamp
 
 __all__ = [
     "Parametric",
     "Readable",
     "attr",
+    "attributes_from_json",
     "event_from_document",
     "event_from_json",
     "event_to_json",
@@ -27,6 +30,7 @@ __all__ = [
     "subscription_from_document",
     "subscription_from_json",
     "subscription_to_json",
+    "timestamp",
     "to_subscription",
     "to_where",
 ]

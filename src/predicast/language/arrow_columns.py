@@ -25,15 +25,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from predicast.arrow import (
+    Numbers,
     Read,
     booleans,
     coded_text,
-    decimals,
     floats,
     instants,
     integers,
-    is_decimal,
+    is_exact,
     is_text,
+    numbers,
     numpy_of,
     plain,
     plain_type,
@@ -60,11 +61,13 @@ TYPES: Final = (
     OperandType.TIMESTAMP,
     None,  # wrong
     OperandType.OBJECT,
+    OperandType.DECIMAL,
 )
 INTEGER, FLOAT, STRING, BOOLEAN, TIMESTAMP = range(1, 6)
 OBJECT: Final = 7  # the code of a whole set, in the first row of its members
+DECIMAL: Final = 8
 _WRONG: Final = 6  # the code of several values, and of a value that no constraint takes
-WIDTH: Final = 8  # codes of types, and room for them in a packed number
+WIDTH: Final = 9  # codes of types, and room for them in a packed number
 WORDS: Final = tuple(OPERATORS.values())  # an operator's code is its position
 _NO_OPERATOR: Final = len(WORDS)
 
@@ -103,6 +106,7 @@ class ColumnRows:
         self.types = np.zeros(self.length, np.int8)
         self.integers = np.zeros(0, np.int64)
         self.floats = np.zeros(0, np.float64)
+        self.decimals = np.zeros(0, object)
         self.strings = np.zeros(0, object)
         self.booleans = np.zeros(0, bool)
         self.timestamps = np.zeros(0, np.int64)
@@ -181,6 +185,7 @@ class ColumnRows:
             BOOLEAN: self.booleans,
             TIMESTAMP: self.timestamps,
             OBJECT: self.objects,
+            DECIMAL: self.decimals,
         }
         return by_code[type_code]
 
@@ -192,12 +197,12 @@ class ColumnRows:
         if array.null_count == len(array):
             return
         valid = None if array.null_count == 0 else numpy_of(array.is_valid())
-        if pa.types.is_integer(kind):
+        if is_exact(kind):
+            self._add_numbers(numbers(array))
+        elif pa.types.is_integer(kind):
             self._add_integers(integers(array), valid)
         elif pa.types.is_floating(kind):
             self._add_floats(floats(array), valid)
-        elif is_decimal(kind):
-            self._add_decimals(array, valid)
         elif pa.types.is_boolean(kind):
             self.booleans = _merged(self.booleans, booleans(array).values, valid)
             self._mark(BOOLEAN, valid)
@@ -251,20 +256,19 @@ class ColumnRows:
         self.floats = _merged(self.floats, values, valid)
         self.types[(self.types == FLOAT) & whole] = INTEGER
         if whole.any():
-            numbers = np.where(whole, values, 0).astype(np.int64)
-            self.integers = _merged(self.integers, numbers, whole)
+            integers_ = np.where(whole, values, 0).astype(np.int64)
+            self.integers = _merged(self.integers, integers_, whole)
 
-    def _add_decimals(self, array: pa.Array, valid: Mask | None) -> None:
-        """Decimals become the integer or the float that they equal, if there is one."""
-        numbers, whole, real = decimals(array)
-        for here, dtype, add in (
-            (whole, np.int64, self._add_integers),
-            (real, np.float64, self._add_floats),
-        ):
-            if here.any():
-                add(Read(np.where(here, numbers, 0).astype(dtype)), here)
-        inexact = ~(whole | real)
-        self._mark(_WRONG, inexact if valid is None else inexact & valid)
+    def _add_numbers(self, read: Numbers) -> None:
+        """Numbers that may be of any type become the integer or the float that they equal."""
+        if read.is_integer.any():
+            self._add_integers(Read(_spread(read.integers, read.is_integer)), read.is_integer)
+        if read.is_float.any():
+            self._add_floats(Read(_spread(read.floats, read.is_float)), read.is_float)
+        if read.is_decimal.any():
+            self._mark(DECIMAL, read.is_decimal)
+            values = _spread(read.decimals, read.is_decimal)
+            self.decimals = _merged(self.decimals, values, read.is_decimal)
 
     # Checks.
 
@@ -336,6 +340,13 @@ def _merged(before: np.ndarray, values: np.ndarray, rows: Mask | None) -> np.nda
     if rows is None or not len(before):
         return values
     return np.where(rows, values, before)
+
+
+def _spread(values: np.ndarray, rows: Mask) -> np.ndarray:
+    """The values where they belong, with anything elsewhere."""
+    every = np.zeros(len(rows), values.dtype)
+    every[rows] = values
+    return every
 
 
 def differs_from_previous(array: pa.Array) -> Mask:

@@ -8,12 +8,10 @@ a row is also said here, so that there is one place that knows.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from predicast.arrow import exact_number
 from predicast.errors import InvalidConstraintError, JsonFormError, ModelError, suggest
 from predicast.language.json_form import (
     constraint_from_document,
@@ -142,8 +140,4 @@ def _value(row: dict[str, Any], operator: Operator, number: int) -> Any:
         )
     if not values:
         return None
-    [value] = values
-    if isinstance(value, Decimal):
-        exact = exact_number(value)
-        return value if exact is None else exact  # a constraint refuses decimals
-    return value
+    return values[0]

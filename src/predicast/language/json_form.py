@@ -19,16 +19,20 @@ groups::
 
     {"all": [...], "rest": {"all": [{"any": [constraint, {"all": [constraint, constraint]}]}, ...]}}
 
-An event is a JSON object. JSON has no timestamps and no intervals; they are objects with one key::
+An event is a JSON object. JSON has no timestamps and no intervals, and its readers make floats of
+decimals with more digits than those have; they are objects with one key::
 
     {"symbol": "IBM", "at": {"$timestamp": "2026-01-31T09:30:00Z"}, "tags": ["a", "b"],
-     "x": {"$interval": {"lo": 3, "hi": 7, "hi_open": true}}}
+     "x": {"$interval": {"lo": 3, "hi": 7, "hi_open": true}},
+     "total": {"$decimal": "12345678901234567890.12"}}
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
@@ -54,14 +58,17 @@ from predicast.model import (
     Subscription,
 )
 from predicast.model.constraint import MAX_LISTS, MAX_NESTING
+from predicast.model.decimals import ExactDecimal
 from predicast.model.expression import And, Expression, Leaf, Not, Or
 from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE
-from predicast.model.values import lone_surrogate
+from predicast.model.values import Unreadable, lone_surrogate
 
 P = TypeVar("P")
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
 _CONSTRAINT_KEYS: Final = frozenset({"attribute", "operator", "value", "escape"})
+_DIGITS: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_SPECIAL: Final = frozenset({"$timestamp", "$interval", "$decimal"})
 _CLAUSE_KEYS: Final = frozenset({"all", "rest"})
 MAX_CONSTRAINTS: Final = 65_536  # of a subscription in all; a text cannot have more
 _INTERVAL_KEYS: Final = frozenset({"lo", "hi", "lo_open", "hi_open"})
@@ -128,6 +135,8 @@ def constraint_to_document(constraint: Constraint) -> dict[str, Any]:
 def _document(value: Any) -> Any:
     if isinstance(value, Elements):
         return _list_document(value.plain())
+    if isinstance(value, ExactDecimal):
+        return {"$decimal": str(value)}
     if isinstance(value, datetime):
         return {"$timestamp": value.replace(tzinfo=None).isoformat() + "Z"}
     if isinstance(value, Interval):
@@ -266,35 +275,51 @@ def event_from_document(document: Any) -> Event:
     """The event from JSON that has been decoded already."""
     if not isinstance(document, dict):
         _refuse("$", f"an event is a JSON object, not {_type(document)}")
-    return Event(_with_values(document, "$", 0))
+    return Event(_with_values(document, "$", 0, strict=True))
 
 
-def _with_values(document: dict[str, Any], path: str, depth: int) -> dict[str, Any]:
-    """The same object with ``$timestamp`` and ``$interval`` made into values."""
+def attributes_from_json(text: str | bytes) -> dict[str, Any]:
+    """What a JSON text states, for an engine to make an event of what it looks at.
+
+    What is meant for a timestamp or an interval and is none is refused only if something looks.
+    """
+    document = decoded(text)
+    if not isinstance(document, dict):
+        _refuse("$", f"an event is a JSON object, not {_type(document)}")
+    return _with_values(document, "$", 0, strict=False)
+
+
+def _with_values(
+    document: dict[str, Any], path: str, depth: int, *, strict: bool
+) -> dict[str, Any]:
+    """The same object with ``$timestamp``, ``$interval`` and ``$decimal`` made into values."""
     if depth > 64:
         return document  # Event refuses the nesting, with an error of its own
     found = {}
     for key, value in document.items():
         # A name that is not Unicode is left to Event to refuse; no path could show it.
         if isinstance(value, dict | list) and lone_surrogate(key) is None:
-            found[key] = _with_value(value, f"{path}.{key}", depth + 1)
+            found[key] = _with_value(value, f"{path}.{key}", depth + 1, strict=strict)
         else:
             found[key] = value
     return found
 
 
-def _with_value(value: Any, path: str, depth: int) -> Any:
+def _with_value(value: Any, path: str, depth: int, *, strict: bool) -> Any:
     """What stands under a name, or in a list."""
     if isinstance(value, list):
         if depth > 64:
             return value
-        return [_with_value(each, f"{path}[{n}]", depth + 1) for n, each in enumerate(value)]
+        return [
+            _with_value(each, f"{path}[{n}]", depth + 1, strict=strict)
+            for n, each in enumerate(value)
+        ]
     if not isinstance(value, dict):
         return value
     special = next(iter(value), "") if len(value) == 1 else ""
-    if special in {"$timestamp", "$interval"}:
-        return _value(value, path)
-    return _with_values(value, path, depth)
+    if special in _SPECIAL:
+        return _value(value, path) if strict else _value_if_any(value, path)
+    return _with_values(value, path, depth, strict=strict)
 
 
 def decoded(text: str | bytes) -> Any:
@@ -355,6 +380,8 @@ def _value(document: Any, path: str) -> Any:
         return document
     if "$interval" in document:
         return _interval(_only(document, "$interval", path), f"{path}.$interval")
+    if "$decimal" in document:
+        return _decimal(_only(document, "$decimal", path), path)
     text = _only(document, "$timestamp", path)
     if not isinstance(text, str):
         _refuse(path, f"$timestamp takes a string, not {_type(text)}")
@@ -362,6 +389,20 @@ def _value(document: Any, path: str) -> Any:
         return timestamp(text)
     except InvalidValueError as error:
         raise JsonFormError(f"{path}: {error.message}", path=path) from error
+
+
+def _decimal(text: Any, path: str) -> Decimal:
+    """The digits of a decimal; an exponent, NaN and the like are none."""
+    if not isinstance(text, str) or _DIGITS.fullmatch(text) is None:
+        _refuse(path, "$decimal takes digits in a string, such as '-12.50'")
+    return Decimal(text)
+
+
+def _value_if_any(document: Any, path: str) -> Any:
+    try:
+        return _value(document, path)
+    except JsonFormError as error:
+        return Unreadable(error.message)
 
 
 def _interval(document: Any, path: str) -> Interval:

@@ -45,6 +45,15 @@ class Pairs(NamedTuple):
 
         return np.bincount(self.events, minlength=events).astype(np.int64, copy=False)
 
+    def without(self, events: np.ndarray) -> Pairs:
+        """The same without the matches of some events."""
+        import numpy as np
+
+        if not len(events):
+            return self
+        kept = np.isin(self.events, events, invert=True)
+        return Pairs(self.events[kept], self.keys[kept])
+
     def at_most(self, limit: int | None) -> Pairs:
         """The same with at most that many matches per event; the pairs ascend by event."""
         import numpy as np

@@ -1,5 +1,8 @@
 """``Event``: what is published. Attributes by name, each a value, a list or, in a region event,
 an interval.
+
+Whoever makes an ``Event`` has all of its attributes checked. An engine makes it of those alone that
+some subscription looks at (``event_reader.py``).
 """
 
 from __future__ import annotations
@@ -8,7 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from predicast.errors import InvalidEventError, ListTooLongError, NestingTooDeepError
+from predicast.errors import (
+    InvalidEventError,
+    ListTooLongError,
+    ModelError,
+    NestingTooDeepError,
+)
+from predicast.model.decimals import ExactDecimal
 from predicast.model.elements import FIELDS, MAX_ELEMENTS, Element, Elements
 from predicast.model.interval import Interval
 from predicast.model.values import NOT_UNICODE, Value, checked, lone_surrogate
@@ -55,6 +64,10 @@ class Event:
         """Names with their values."""
         return iter(self._attributes.items())
 
+    def has_decimals(self) -> bool:
+        """Whether some number is neither a 64-bit integer nor a float."""
+        return ExactDecimal in map(type, self._attributes.values())
+
     def __len__(self) -> int:
         return len(self._attributes)
 
@@ -85,21 +98,27 @@ def with_values(event: Event, values: Mapping[str, Held | None]) -> Event:
             attributes.pop(name, None)
         else:
             attributes[name] = value
-    other = object.__new__(Event)
-    object.__setattr__(other, "_attributes", attributes)
-    object.__setattr__(other, "is_region", event.is_region)
-    return other
+    return trusted_event(attributes, is_region=event.is_region)
 
 
-def trusted_event(attributes: dict[str, Held]) -> Event:
-    """An event of attributes that are known to be checked, none of them an interval."""
-    event = object.__new__(Event)
+def trusted_event(attributes: dict[str, Held], *, is_region: bool = False) -> Event:
+    """An event of attributes that are checked and flat already."""
+    event: Event = _new(Event)
     _set_attributes(event, attributes)
-    _set_is_region(event, False)
+    _set_is_region(event, is_region)
     return event
 
 
-def _flatten(attributes: Mapping[str, Any], prefix: str, flat: dict[str, Held], depth: int) -> bool:
+Refused: TypeAlias = list[ModelError] | None  # None: whatever is refused is raised
+
+
+def _flatten(
+    attributes: Mapping[str, Any],
+    prefix: str,
+    flat: dict[str, Held],
+    depth: int,
+    refused: Refused = None,
+) -> bool:
     """Write the attributes under dotted names into ``flat``; say whether one is an interval."""
     if type(attributes) is not dict and not isinstance(attributes, Mapping):
         raise InvalidEventError(
@@ -110,15 +129,15 @@ def _flatten(attributes: Mapping[str, Any], prefix: str, flat: dict[str, Held], 
     is_region = False
     for key, value in attributes.items():
         if type(key) is not str or not key:
-            raise _misnamed(f"attribute names are non-empty strings, not {key!r}", prefix)
+            raise misnamed(f"attribute names are non-empty strings, not {key!r}", prefix)
         if not key.isascii() and lone_surrogate(key) is not None:
-            raise _misnamed(f"the attribute's name {key!r} {NOT_UNICODE}", prefix)
+            raise misnamed(f"the attribute's name {key!r} {NOT_UNICODE}", prefix)
         if value is None:
             continue
         name = prefix + key if prefix else key
         type_ = type(value)
         if type_ not in _PLAIN and isinstance(value, Mapping):
-            is_region |= _flatten(value, name + ".", flat, depth - 1)
+            is_region |= _flatten(value, name + ".", flat, depth - 1, refused)
             continue
         if name in flat:
             raise InvalidEventError(
@@ -127,17 +146,32 @@ def _flatten(attributes: Mapping[str, Any], prefix: str, flat: dict[str, Held], 
         if type_ is Interval:
             flat[name] = value
             is_region = True
-        elif type_ in _LISTS:
-            flat[name] = _elements(name, value, depth - 1)
         else:
-            flat[name] = checked(name, value)
+            try:
+                flat[name] = checked_attribute(name, value, depth, refused)
+            except ModelError as error:
+                if refused is None:
+                    raise
+                refused.append(error)
     return is_region
+
+
+def checked_attribute(name: str, value: Any, depth: int, refused: Refused) -> Value | Elements:
+    """A value or a list, checked; neither an interval nor a mapping, nested no deeper than said.
+
+    What is refused in a list is raised, or else noted and taken for null.
+    """
+    if type(value) in _LISTS:
+        return _elements(name, value, depth - 1, refused)
+    return checked(name, value)
 
 
 _LISTS: Final = frozenset({list, tuple, Elements})
 
 
-def _elements(name: str, values: Sequence[Any] | Elements, depth: int) -> Elements:
+def _elements(
+    name: str, values: Sequence[Any] | Elements, depth: int, refused: Refused
+) -> Elements:
     """The list of that name, its elements checked."""
     if isinstance(values, Elements):
         return values  # of an event, which has checked them
@@ -149,15 +183,24 @@ def _elements(name: str, values: Sequence[Any] | Elements, depth: int) -> Elemen
             limit=MAX_ELEMENTS,
             actual=len(values),
         )
-    return Elements(tuple([_element(name, value, depth) for value in values]))
+    found = []
+    for value in values:
+        try:
+            found.append(_element(name, value, depth, refused))
+        except ModelError as error:
+            if refused is None:
+                raise
+            refused.append(error)
+            found.append(None)
+    return Elements(tuple(found))
 
 
-def _element(name: str, value: Any, depth: int) -> Element:
+def _element(name: str, value: Any, depth: int, refused: Refused) -> Element:
     type_ = type(value)
     if value is None:
         return None
     if type_ in _LISTS:
-        return _elements(name, value, depth - 1)
+        return _elements(name, value, depth - 1, refused)
     if type_ is Interval:
         raise InvalidEventError(
             f"attribute {name!r} is a list with an interval in it; give the list single values",
@@ -166,7 +209,7 @@ def _element(name: str, value: Any, depth: int) -> Element:
     if type_ in _PLAIN or not isinstance(value, Mapping):
         return checked(name, value)
     fields: dict[str, Held] = {}
-    if _flatten(value, FIELDS, fields, depth):
+    if _flatten(value, FIELDS, fields, depth, refused):
         raise InvalidEventError(
             f"attribute {name!r} is a list with an interval in one of its objects; "
             "give them single values",
@@ -182,11 +225,13 @@ def _too_deep() -> NestingTooDeepError:
 
 
 # An event refuses to be written to; its slots do not.
+_new: Final = object.__new__
 _set_attributes: Final = Event.__dict__["_attributes"].__set__
 _set_is_region: Final = Event.__dict__["is_region"].__set__
 
 
-def _misnamed(why: str, prefix: str) -> InvalidEventError:
+def misnamed(why: str, prefix: str) -> InvalidEventError:
+    """What is said of a name that cannot be one; ``prefix`` is what it is nested in, dotted."""
     inside = prefix[:-1]
     return InvalidEventError(
         why + (f" (inside {inside!r})" if inside else ""), attribute=inside or None

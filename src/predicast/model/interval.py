@@ -1,8 +1,8 @@
 """``Interval``: what a region event says of one attribute.
 
-An interval with two integer ends ranges over integers; otherwise over reals; between timestamps
-it ranges over microseconds. So ``Interval(3, 4)`` holds two numbers, ``Interval(3.0, 4.0)``
-infinitely many.
+An interval with two integer ends (of 64 bits) ranges over integers; otherwise over reals; between
+timestamps it ranges over microseconds. So ``Interval(3, 4)`` holds two numbers,
+``Interval(3.0, 4.0)`` infinitely many.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from predicast.errors import InvalidIntervalError
+from predicast.model.decimals import ExactDecimal
 from predicast.model.spans import Span
 from predicast.model.values import Kind, checked, kind_of, microseconds, show
 
@@ -26,8 +27,8 @@ class Interval:
     Interval(lo=None, hi=5.5, lo_open=True, hi_open=True)
     """
 
-    lo: int | float | datetime | None = None
-    hi: int | float | datetime | None = None
+    lo: int | float | ExactDecimal | datetime | None = None
+    hi: int | float | ExactDecimal | datetime | None = None
     lo_open: bool = False
     hi_open: bool = False
 
@@ -76,5 +77,5 @@ class Interval:
         return Span(_as_number(self.lo), _as_number(self.hi), self.lo_open, self.hi_open)
 
 
-def _as_number(end: int | float | datetime | None) -> int | float | None:
+def _as_number(end: Any) -> int | float | ExactDecimal | None:
     return microseconds(end) if isinstance(end, datetime) else end

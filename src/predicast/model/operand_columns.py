@@ -264,12 +264,16 @@ _COLUMNS: Final[dict[OperandType, Callable[[Sequence[Any]], np.ndarray]]] = {
     OperandType.BOOLEAN: lambda values: np.array(values, bool),
     OperandType.TIMESTAMP: lambda values: np.array([*map(microseconds, values)], np.int64),
     OperandType.STRING: _strings,
+    OperandType.DECIMAL: _objects,
     OperandType.OBJECT: _objects,
 }
 
 
+_AS_THEY_ARE: Final = frozenset({OperandType.STRING, OperandType.DECIMAL, OperandType.OBJECT})
+
+
 def _value(type_: OperandType, held: Any) -> Any:
-    if type_ is OperandType.STRING or type_ is OperandType.OBJECT:
+    if type_ in _AS_THEY_ARE:
         return held
     plain = held.item()
     return from_microseconds(plain) if type_ is OperandType.TIMESTAMP else plain

@@ -37,6 +37,7 @@ from predicast.model.constraint import (
     joined_constraint,
     trusted_constraint,
 )
+from predicast.model.decimals import ExactDecimal
 from predicast.model.expression import Node, leaves_of, mapped
 from predicast.model.operators import (
     ELEMENTS,
@@ -57,6 +58,7 @@ class OperandType(enum.Enum):
 
     INTEGER = "integer"
     FLOAT = "float"
+    DECIMAL = "decimal"  # numbers that are neither
     STRING = "string"
     BOOLEAN = "boolean"
     TIMESTAMP = "timestamp"
@@ -80,6 +82,7 @@ Rests: TypeAlias = tuple[Node[Slot] | None, ...]  # one per clause; or none at a
 OPERAND_TYPES: Final[dict[type, OperandType]] = {
     int: OperandType.INTEGER,
     float: OperandType.FLOAT,
+    ExactDecimal: OperandType.DECIMAL,
     str: OperandType.STRING,
     bool: OperandType.BOOLEAN,
     datetime: OperandType.TIMESTAMP,
@@ -87,6 +90,7 @@ OPERAND_TYPES: Final[dict[type, OperandType]] = {
 KINDS: Final = {
     OperandType.INTEGER: Kind.NUMBER,
     OperandType.FLOAT: Kind.NUMBER,
+    OperandType.DECIMAL: Kind.NUMBER,
     OperandType.STRING: Kind.STRING,
     OperandType.BOOLEAN: Kind.BOOLEAN,
     OperandType.TIMESTAMP: Kind.TIMESTAMP,

@@ -10,6 +10,7 @@ is unique, which makes "is every value of A in B" a walk over two lists.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -46,13 +47,13 @@ class Span:
         """Whether no integer lies in it (the ends being numbers)."""
         if self.lo is None or self.hi is None:
             return False
-        first = _ceiling(self.lo)
+        first = math.ceil(self.lo)
         if self.lo_open and first == self.lo:
             first += 1
-        last = -_ceiling(-self.hi)
+        last = -math.ceil(-self.hi)
         if self.hi_open and last == self.hi:
             last -= 1
-        return first > last
+        return bool(first > last)
 
     def closed_over_integers(self) -> Span:
         """The span with the same integers whose ends are closed (the ends being integers)."""
@@ -86,10 +87,6 @@ class Span:
         if self.hi is None or later.lo is None or later.lo < self.hi:
             return True
         return bool(later.lo == self.hi and not (self.hi_open and later.lo_open))
-
-
-def _ceiling(number: int | float) -> int:
-    return -int(-number // 1) if isinstance(number, float) else number
 
 
 SpanSet: TypeAlias = tuple[Span, ...]

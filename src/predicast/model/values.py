@@ -1,13 +1,18 @@
 """The values that events carry and constraints compare.
 
-Five types in four kinds: integers (64-bit) and floats (64-bit, finite) are both *numbers* and
-compare exactly; strings compare by code point; booleans are only equal or not; timestamps are
-instants in UTC, to the microsecond. Kinds never mix: ``True`` is not ``1``, and ``'5'`` is not
-``5``. An event's attribute may also be a list of values (``predicast.model.elements``), which is a
-kind of its own: conditions speak of its elements, and nothing is compared with the whole of it.
+Six types in four kinds: integers (64-bit), floats (64-bit, finite) and decimals are all *numbers*
+and compare exactly (``decimals.py``); strings compare by code point; booleans are only equal or
+not; timestamps are instants in UTC, to the microsecond. Kinds never mix: ``True`` is not ``1``, and
+``'5'`` is not ``5``. An event's attribute may also be a list of values (``elements.py``), which is
+a kind of its own: conditions speak of its elements, and nothing is compared with the whole of it.
 
-Python's own ``<`` and ``==`` between int and float are exact, so plain comparison is right once
-the kinds agree. Whoever leaves Python (NumPy, Arrow) must see to exactness there.
+Python's own ``<`` and ``==`` between int and float are exact, and ``ExactDecimal`` has its own, so
+plain comparison is right once the kinds agree. Whoever leaves Python (NumPy, Arrow) must see to
+exactness there.
+
+What else has a value of these types is taken for it: a date for its first instant, an enum's
+member for its value, or for its name if that is none, a UUID for its text, a NumPy scalar for what
+it holds.
 """
 
 from __future__ import annotations
@@ -15,16 +20,27 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from uuid import UUID
 
 from predicast.errors import InvalidValueError, shortened
+from predicast.model.decimals import (
+    MAX_FRACTION_DIGITS,
+    MAX_WHOLE_DIGITS,
+    ExactDecimal,
+    exact_integer,
+    exact_number,
+)
 from predicast.model.elements import ELEMENT, Element, Elements, fields_of
 
 if TYPE_CHECKING:
     from predicast.model.interval import Interval
 
-Value: TypeAlias = int | float | str | bool | datetime
+# What is given; once checked, a Decimal is an ExactDecimal.
+Value: TypeAlias = int | float | Decimal | str | bool | datetime
 
 INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**63 - 1
@@ -34,6 +50,10 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 # Why a value is refused, where there are several ways in.
 NOT_UNICODE: Final = "holds a lone surrogate, which is not Unicode"
+_NOT_FINITE: Final = "is not finite; leave the attribute out instead"
+_TOO_LONG: Final = (
+    f"has more than {MAX_WHOLE_DIGITS} digits, or more than {MAX_FRACTION_DIGITS} behind the point"
+)
 _NO_TIME: Final = "is not a time; leave the attribute out instead"
 _TOO_FINE: Final = "has parts of a microsecond; round it to microseconds"
 _OUT_OF_YEARS: Final = "leaves the years 1 to 9999 in UTC"
@@ -61,9 +81,10 @@ class Kind(enum.Enum):
 
 SCALARS: Final = frozenset(Kind) - {Kind.LIST}  # the kinds of single values
 
-_KINDS: Final[dict[type, Kind]] = {
+KINDS: Final[dict[type, Kind]] = {
     int: Kind.NUMBER,
     float: Kind.NUMBER,
+    ExactDecimal: Kind.NUMBER,
     str: Kind.STRING,
     bool: Kind.BOOLEAN,
     datetime: Kind.TIMESTAMP,
@@ -71,9 +92,16 @@ _KINDS: Final[dict[type, Kind]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Stands for a value that could not be read where it came from, and says why not."""
+
+    why: str
+
+
 def kind_of(value: Value | Elements) -> Kind:
     """The kind of a checked value, or of a list."""
-    return _KINDS[type(value)]
+    return KINDS[type(value)]
 
 
 def checked(attribute: str, value: Any) -> Value:
@@ -82,7 +110,7 @@ def checked(attribute: str, value: Any) -> Value:
     if cls is int:
         if INT_MIN <= value <= INT_MAX:
             return value  # type: ignore[no-any-return]
-        raise _refused(attribute, value, "is beyond 64 bits; use a float or a string")
+        return _of_any_length(attribute, value, exact_integer(value))
     if cls is str:
         if value.isascii():
             return value  # type: ignore[no-any-return]
@@ -90,12 +118,24 @@ def checked(attribute: str, value: Any) -> Value:
     if cls is float:
         if math.isfinite(value):
             return value + 0.0  # type: ignore[no-any-return]  # -0.0 becomes 0.0
-        raise _refused(attribute, value, "is not finite; leave the attribute out instead")
+        raise _refused(attribute, value, _NOT_FINITE)
     if cls is bool:
         return value  # type: ignore[no-any-return]
     if cls is datetime:
         return _in_utc(attribute, value)
     return _checked_unusual(attribute, value)
+
+
+def _of_any_length(
+    attribute: str, value: Any, number: int | float | ExactDecimal | None
+) -> int | float | ExactDecimal:
+    if number is None:  # and too long to be shown
+        raise InvalidValueError(
+            f"attribute {attribute!r}: the {type(value).__name__} {_TOO_LONG}",
+            attribute=attribute,
+            value=value,
+        )
+    return number
 
 
 def _checked_text(attribute: str, value: str) -> str:
@@ -127,32 +167,66 @@ def _in_utc(attribute: str, value: datetime) -> datetime:
 
 
 def _checked_unusual(attribute: str, value: Any) -> Value:
-    """Subclasses (enums, ``pandas.Timestamp``), dates and NumPy scalars."""
-    if isinstance(value, datetime):
-        if value != value:  # noqa: PLR0124  # pandas.NaT is a datetime unequal to itself
-            raise _refused(attribute, value, _NO_TIME)
-        if getattr(value, "nanosecond", 0):
-            raise _refused(attribute, value, _TOO_FINE)
-        plain = datetime.combine(value.date(), value.time(), value.tzinfo)
-        return _in_utc(attribute, plain)
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day, tzinfo=UTC)
-    for base, plain_of in _PLAIN.items():
+    """What is of none of the model's own types, and stands for a value of one."""
+    for base, value_of in _STAND_FOR_VALUES:
         if isinstance(value, base):
-            return checked(attribute, plain_of(value))
+            return value_of(attribute, value)
     if type(value).__name__ in _MISSING:
         raise _refused(attribute, value, "is missing; leave the attribute out instead")
     if type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0:
         if value.dtype.kind == "M":
             return _from_datetime64(attribute, value)
         # Time spans may also come out as plain integers; those are no numbers.
-        if value.dtype.kind in "iufbU" and type(value.item()) in _KINDS:
+        if value.dtype.kind in "iufbU" and type(value.item()) in KINDS:
             return checked(attribute, value.item())
     raise _refused(
         attribute,
         value,
-        "is none of integer, float, string, boolean, timestamp",
+        "is none of integer, float, decimal, string, boolean, timestamp",
     )
+
+
+def _from_decimal(attribute: str, value: Any) -> Value:
+    if type(value) is ExactDecimal:
+        return value
+    if not value.is_finite():
+        raise _refused(attribute, value, _NOT_FINITE)
+    return _of_any_length(attribute, value, exact_number(value))
+
+
+def _from_enum(attribute: str, value: Any) -> Value:
+    """The member's value, be it the member itself, or else its name."""
+    for base, plain_of in _PLAIN.items():
+        if isinstance(value, base):
+            return checked(attribute, plain_of(value))
+    return checked(attribute, value.value if type(value.value) in KINDS else value.name)
+
+
+def _from_subclass_of_datetime(attribute: str, value: Any) -> Value:
+    if value != value:  # noqa: PLR0124  # pandas.NaT is a datetime unequal to itself
+        raise _refused(attribute, value, _NO_TIME)
+    if getattr(value, "nanosecond", 0):
+        raise _refused(attribute, value, _TOO_FINE)
+    return _in_utc(attribute, datetime.combine(value.date(), value.time(), value.tzinfo))
+
+
+def _unreadable(attribute: str, value: Any) -> Value:
+    message = f"attribute {attribute!r}: {value.why}"
+    raise InvalidValueError(message, attribute=attribute, value=value)
+
+
+_STAND_FOR_VALUES: Final[tuple[tuple[type, Callable[[str, Any], Value]], ...]] = (
+    (Decimal, _from_decimal),
+    (Unreadable, _unreadable),
+    (enum.Enum, _from_enum),
+    (datetime, _from_subclass_of_datetime),
+    (date, lambda _, value: datetime(value.year, value.month, value.day, tzinfo=UTC)),
+    *(
+        (base, lambda attribute, value, plain_of=plain_of: checked(attribute, plain_of(value)))
+        for base, plain_of in _PLAIN.items()
+    ),
+    (UUID, lambda _, value: str(value)),
+)
 
 
 def _from_datetime64(attribute: str, value: Any) -> Value:
@@ -216,7 +290,7 @@ def show(value: Value | Interval | Elements) -> str:
         return quote(value)
     if isinstance(value, datetime):
         return f"TIMESTAMP '{value.replace(tzinfo=None).isoformat(sep=' ')}Z'"
-    return str(value)
+    return f"{value}BD" if isinstance(value, ExactDecimal) else str(value)
 
 
 def _show_element(element: Element) -> str:

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from predicast.engine import Engine
+from predicast.engine.asking import OnInvalid
 from predicast.spark.schemas import Intervals
 
 _RANK_BITS: Final = 32
@@ -38,6 +39,14 @@ class Bounds:
 
 
 BOUNDS: Final = Bounds()
+
+
+class Asked(NamedTuple):
+    """How events are to be read."""
+
+    intervals: Intervals
+    on_invalid: OnInvalid = "raise"
+    now: str | None = None  # the attribute that says when an event arrives
 
 
 class Answer(NamedTuple):
@@ -96,27 +105,28 @@ class Answers:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self.invalid = 0  # events with something that could not be compared
         self._count = len(engine)
         self._order: IdOrder | None = None
 
-    def of(
-        self, attributes: pa.RecordBatch, intervals: Intervals, bounds: Bounds
-    ) -> Iterator[Answer]:
+    def of(self, attributes: pa.RecordBatch, asked: Asked, bounds: Bounds) -> Iterator[Answer]:
         """The ids that events match, sorted, for as many events at a time as the bounds allow."""
-        for first, end in self._pieces(attributes, intervals, bounds):
+        for first, end in self._pieces(attributes, asked, bounds):
             piece = attributes.slice(first, end - first)
-            table = self.engine.match_arrow(piece, intervals=intervals)
+            before = self.engine.invalid.events
+            table = self.engine.match_arrow(piece, **asked._asdict())
+            self.invalid += self.engine.invalid.events - before
             for answer in self._divided(table, len(piece), bounds.id_bytes):
                 yield answer._replace(first=first + answer.first, end=first + answer.end)
 
     def _pieces(
-        self, attributes: pa.RecordBatch, intervals: Intervals, bounds: Bounds
+        self, attributes: pa.RecordBatch, asked: Asked, bounds: Bounds
     ) -> Iterator[tuple[int, int]]:
         """Rows to match at a time."""
         rows = attributes.num_rows
         if rows * self._count <= bounds.unasked:
             return iter([(0, rows)])
-        counts = self.engine.count_arrow(attributes, intervals=intervals).to_numpy()
+        counts = self.engine.count_arrow(attributes, **asked._asdict()).to_numpy()
         return _cut(np.concatenate(([0], np.cumsum(counts))), bounds.matches)
 
     def _divided(self, table: pa.Table, rows: int, most: int) -> Iterator[Answer]:

@@ -14,8 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from predicast.engine.asking import OnInvalid
+from predicast.errors import InvalidOptionError
 from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.options import check_choice
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals
 
@@ -28,12 +31,14 @@ def matches(
     *columns: Column | str,
     subscriptions: Subscriptions | CompiledSubscriptions,
     intervals: Intervals | None = None,
+    on_invalid: OnInvalid = "raise",
 ) -> Column:
     """The sorted ids of the subscriptions that each row matches, as an ``array<string>``.
 
     ``columns`` are those that subscriptions look at: by name (``"price"``, ``"order.total"``) or as
     expressions under an alias (``(col("cents") / 100).alias("price")``). Without any they are found
-    by the attributes' names. ``intervals`` is as in ``match``. For SQL there is ``matches_udf``.
+    by the attributes' names. ``intervals`` and ``on_invalid`` are as in ``match``; for
+    subscriptions that ask ``now()`` there is ``match`` alone. For SQL there is ``matches_udf``.
     """
     from pyspark.sql.functions import col, lit, struct
 
@@ -43,11 +48,14 @@ def matches(
     named = [col(each).alias(each) if _is_name(each) else each for each in given]
     # Without any column a batch would have no rows.
     fields = named or [lit(True).alias("")]
-    return matches_udf(compiled, intervals=intervals)(struct(*fields))
+    return matches_udf(compiled, intervals=intervals, on_invalid=on_invalid)(struct(*fields))
 
 
 def matches_udf(
-    subscriptions: Subscriptions | CompiledSubscriptions, *, intervals: Intervals | None = None
+    subscriptions: Subscriptions | CompiledSubscriptions,
+    *,
+    intervals: Intervals | None = None,
+    on_invalid: OnInvalid = "raise",
 ) -> UserDefinedFunctionLike:
     """The same as a function of one struct, to be registered and called from SQL.
 
@@ -58,10 +66,19 @@ def matches_udf(
     from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
     from pyspark.sql.types import ArrayType, StringType
 
+    from predicast.spark.answers import Asked
     from predicast.spark.workers import MatchingColumns
 
+    check_choice("on_invalid", on_invalid, ("raise", "absent", "skip"))
     compiled = compiled_from(subscriptions)
-    task = MatchingColumns(compiled.image, frozenset(compiled.attributes), dict(intervals or {}))
+    if compiled.asks_for_now:
+        raise InvalidOptionError(
+            "a subscription asks now(), and a column cannot tell when its query began; use "
+            "match, or compare with a column of times",
+            option="subscriptions",
+        )
+    asked = Asked(dict(intervals or {}), on_invalid)
+    task = MatchingColumns(compiled.image, frozenset(compiled.attributes), asked)
     run = portable(task)
     # Spark reads from the types that whole batches go in, and that they may come out in pieces.
     run.__name__ = "matches"  # what plans call it

@@ -71,6 +71,7 @@ class CompiledSubscriptions:
     left_out: int = field(compare=False)
     invalid_rows: tuple[InvalidSubscription, ...] = field(compare=False)
     image: EngineImage = field(compare=False)
+    asks_for_now: bool = field(compare=False, default=False)
     session: SparkSession | None = field(compare=False, default=None)
 
     def __len__(self) -> int:
@@ -187,6 +188,7 @@ def _described(image: EngineImage, engine: Engine) -> CompiledSubscriptions:
         left_out=0,
         invalid_rows=(),
         image=image,
+        asks_for_now=engine.asks_for_now,
     )
 
 

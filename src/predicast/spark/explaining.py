@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from predicast.engine.asking import checked_time
 from predicast.engine.derivation import Derivation
 from predicast.engine.judging import wording_of_entry
 from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
@@ -26,6 +28,7 @@ def explain(
     *,
     event_id: str | None = None,
     intervals: Intervals | None = None,
+    now: datetime | None = None,
 ) -> DataFrame:
     """One row per event and part of what the subscription ``id`` says, with how it went.
 
@@ -36,6 +39,7 @@ def explain(
     1), ``depth`` (how far inside), ``part`` (a test, or AND, OR, NOT, whose own parts follow),
     ``value`` (what a test saw, as text; null if absent), ``held`` (null if it is neither true nor
     false), ``reason`` (what the value alone does not tell) and ``matched`` (the whole of it).
+    ``now()`` is the time given, or else that of this call.
     """
     check_frame(events)
     compiled = compiled_from(subscriptions)
@@ -53,7 +57,8 @@ def explain(
 
     reader = AttributeReader(shipment.sources, intervals)
     wording = wording_of_entry(entry)
-    explaining = Explaining(id, subscription, wording, compiled.absent, reader, len(kept))
+    at = checked_time(now) or datetime.now(UTC)
+    explaining = Explaining(id, subscription, wording, compiled.absent, reader, len(kept), at)
 
     explained = shipment.columns.mapInArrow(portable(explaining), _schema(shipment))
     return _flat(explained, shipment)

@@ -7,8 +7,10 @@ and in streams. The caller's session is used as it is: nothing of it is read, se
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from predicast.engine.asking import OnInvalid, checked_time
 from predicast.errors import (
     ColumnClashError,
     InvalidOptionError,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 Output: TypeAlias = Literal["rows", "array", "pairs"]
+_ARRIVAL: Final = "=now()"  # under such a name no attribute of an event is read
 How: TypeAlias = Literal["inner", "left", "anti"]
 
 
@@ -39,6 +42,8 @@ def match(
     intervals: Intervals | None = None,
     output: Output = "rows",
     how: How = "inner",
+    on_invalid: OnInvalid = "raise",
+    now: datetime | str | None = None,
 ) -> DataFrame:
     """The events of a DataFrame with the subscriptions that they match.
 
@@ -51,9 +56,16 @@ def match(
     ``columns`` names the columns to keep; ``event_id`` is kept in any case. ``intervals={"x":
     ("x_min", "x_max")}`` makes region events: two columns hold the ends of an attribute.
     Subscriptions that are not compiled are compiled by this call.
+
+    ``on_invalid`` says what becomes of an event with a value that cannot be compared, such as a
+    NaN: the job fails, or the value is taken for absent, or the event is skipped and matches
+    nothing; workers log how many. ``now`` is when events arrive, for subscriptions that ask
+    ``now()``: a time, or the name of a column; unless given, Spark's own ``current_timestamp()``,
+    one for the whole query, or for each micro-batch of a stream.
     """
     _check(event_id, columns, output, how)
     check_frame(events)
+    check_choice("on_invalid", on_invalid, ("raise", "absent", "skip"))
     compiled = compiled_from(subscriptions)
     schema = Schema(events.schema)
     kept = _kept(schema, event_id, [] if output == "pairs" else columns)
@@ -63,13 +75,14 @@ def match(
     if how != "anti":
         schema.check_free(kept, added)
     intervals = dict(intervals or {})
+    clock = _clock(schema, now) if compiled.asks_for_now else {}
     try:
         leaves = schema.leaves(compiled.attributes, intervals)
     except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
         say_which(error, compiled)
         raise
-    shipment = ship(events, schema, kept, leaves)
-    result = _matched(shipment, compiled, intervals, how)
+    shipment = ship(events, schema, kept, leaves, clock)
+    result = _matched(shipment, compiled, intervals, how, on_invalid)
     if how == "anti":
         return shipment.named(result)
     if output == "array":
@@ -85,6 +98,8 @@ def with_matches(
     intervals: Intervals | None = None,
     output: Output = "array",
     how: How = "left",
+    on_invalid: OnInvalid = "raise",
+    now: datetime | str | None = None,
 ) -> Callable[[DataFrame], DataFrame]:
     """A function for ``events.transform(...)`` that adds the column ``subscriptions``.
 
@@ -103,9 +118,27 @@ def with_matches(
             intervals=intervals,
             output=output,
             how=how,
+            on_invalid=on_invalid,
+            now=now,
         )
 
     return added
+
+
+def _clock(schema: Schema, now: datetime | str | None) -> dict[str, str]:
+    """When events arrive, as an attribute of each: an expression of Spark's."""
+    if now is None:
+        return {_ARRIVAL: "current_timestamp()"}
+    if not isinstance(now, str):
+        return {_ARRIVAL: f"TIMESTAMP_LTZ '{checked_time(now)}'"}
+    position = schema.position(now)
+    type_name = schema.fields[position].dataType.simpleString()
+    if type_name not in {"timestamp", "timestamp_ntz", "date"}:
+        raise InvalidOptionError(
+            f"now is a time or the name of a column of timestamps; {now!r} is of type {type_name}",
+            option="now",
+        )
+    return {_ARRIVAL: f"c{position}"}
 
 
 def _check(event_id: str | None, columns: Sequence[str] | None, output: Output, how: How) -> None:
@@ -135,15 +168,21 @@ def _kept(schema: Schema, event_id: str | None, columns: Sequence[str] | None) -
 
 
 def _matched(
-    shipment: Shipment, compiled: CompiledSubscriptions, intervals: Intervals, how: How
+    shipment: Shipment,
+    compiled: CompiledSubscriptions,
+    intervals: Intervals,
+    how: How,
+    on_invalid: OnInvalid,
 ) -> DataFrame:
     """Kept columns and, unless only the unmatched are wanted, ``matched``: an array of ids."""
     from pyspark.sql.types import ArrayType, StringType, StructField
 
+    from predicast.spark.answers import Asked
     from predicast.spark.workers import AttributeReader, Matching
 
     reader = AttributeReader(shipment.sources, intervals)
-    matching = Matching(compiled.image, reader, len(shipment.kept), how)
+    asked = Asked(intervals, on_invalid, _ARRIVAL if compiled.asks_for_now else None)
+    matching = Matching(compiled.image, reader, len(shipment.kept), how, asked)
 
     ids = StructField("matched", ArrayType(StringType(), containsNull=False), nullable=False)
     schema = shipment.schema() if how == "anti" else shipment.schema(ids)

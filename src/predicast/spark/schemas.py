@@ -39,8 +39,8 @@ _KINDS: Final = {
     "timestamp_ntz": Kind.TIMESTAMP,
     "date": Kind.TIMESTAMP,
 }
+_DECIMAL: Final = "decimal("  # with its precision and scale behind it
 _HINTS: Final = {
-    "DecimalType": "cast it to double",
     "BinaryType": "cast it to string if it holds text",
     "MapType": "make a column of each key that matters",
     "VariantType": "make a column of each part that matters, with variant_get",
@@ -60,7 +60,10 @@ class LeafField:
     @property
     def kind(self) -> Kind | None:
         """What its values compare with; ``None`` for a column of nulls."""
-        return Kind.LIST if _is_list(self.type) else _KINDS.get(_type_name(self.type))
+        if _is_list(self.type):
+            return Kind.LIST
+        name = _type_name(self.type)
+        return Kind.NUMBER if name.startswith(_DECIMAL) else _KINDS.get(name)
 
 
 def _type_name(kind: DataType) -> str:
@@ -133,7 +136,7 @@ class Schema:
         hint = _HINTS.get(type(leaf.type).__name__, "cast it or leave it out")
         raise UnsupportedColumnError(
             f"a subscription looks at {attribute!r}, a column of type {type_name}; events hold "
-            f"integers, floats, strings, booleans, timestamps, dates and arrays: {hint}",
+            f"integers, floats, decimals, strings, booleans, timestamps, dates and arrays: {hint}",
             column=attribute,
             type=type_name,
         )
@@ -211,7 +214,8 @@ def _is_taken(type_: DataType) -> bool:
     element: DataType | None = getattr(type_, "elementType", None)
     if element is not None:
         return element.typeName() == "struct" or _is_taken(element)
-    return _type_name(type_) in {*_KINDS, "void"}
+    name = _type_name(type_)
+    return name in {*_KINDS, "void"} or name.startswith(_DECIMAL)
 
 
 def unknown_column(message: str, name: str, known: Iterable[str]) -> UnknownColumnError:

@@ -63,9 +63,14 @@ def check_frame(events: object) -> None:
 
 
 def ship(
-    events: DataFrame, schema: Schema, kept: Sequence[int], leaves: Mapping[str, LeafField]
+    events: DataFrame,
+    schema: Schema,
+    kept: Sequence[int],
+    leaves: Mapping[str, LeafField],
+    computed: Mapping[str, str] | None = None,
 ) -> Shipment:
-    """Choose what to send of the events.
+    """Choose what to send of the events; ``computed`` are attributes that Spark computes, where
+    columns are called by position (``c0``).
 
     As text, not as columns: each of those is several calls to Java, of a wide frame thousands.
     """
@@ -88,6 +93,9 @@ def ship(
             sources.append(Source(attribute, len(sent), ()))
             sent.append(".".join([f"c{leaf.column}", *map(_quoted, leaf.fields)]))
             kinds.append(leaf.type)
+    for attribute, expression in (computed or {}).items():
+        sources.append(Source(attribute, len(sent), ()))
+        sent.append(expression)
     return Shipment(
         _sent(events, len(schema.fields), sent, kinds),
         tuple(schema.fields[position] for position in kept),

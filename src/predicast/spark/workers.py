@@ -7,8 +7,10 @@ Spark was told, names and nullability included: it can be made to compare them.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
@@ -23,10 +25,12 @@ from predicast.language.wording import Wording
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
-from predicast.spark.answers import BOUNDS, IDS, Answer, Bounds
+from predicast.spark.answers import BOUNDS, IDS, Answer, Answers, Asked, Bounds
 from predicast.spark.image import EngineImage
 from predicast.spark.schemas import unknown_column
 from predicast.spark.shipping import Source
+
+_log: Final = logging.getLogger(__name__)
 
 MATCHED: Final = pa.field("matched", IDS, nullable=False)
 _EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Python objects
@@ -58,14 +62,17 @@ class Matching:
     reader: AttributeReader
     kept: int
     how: str
+    asked: Asked
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         answers = self.image.answers()
+        before = answers.invalid
         for batch in batches:
             attributes = self.reader.attributes(batch)
-            for answer in answers.of(attributes, self.reader.intervals, self.bounds):
+            for answer in answers.of(attributes, self.asked, self.bounds):
                 yield self._result(batch.slice(answer.first, answer.end - answer.first), answer)
+        _warn(answers, before, self.asked)
 
     def _result(self, piece: pa.RecordBatch, answer: Answer) -> pa.RecordBatch:
         columns: list[Any] = piece.columns[: self.kept]
@@ -87,21 +94,24 @@ class MatchingColumns:
 
     image: EngineImage
     attributes: frozenset[str]
-    intervals: Mapping[str, tuple[str, str]]
+    asked: Asked
     bounds: Bounds = BOUNDS
 
     def __call__(self, structs: Iterable[pa.StructArray]) -> Iterator[pa.ListArray]:
         answers = self.image.answers()
+        before = answers.invalid
         for array in structs:
             events = _fields(array)
             self._check(events.schema)
-            for answer in answers.of(events, self.intervals, self.bounds):
+            for answer in answers.of(events, self.asked, self.bounds):
                 yield answer.lists()
+        _warn(answers, before, self.asked)
 
     def _check(self, schema: pa.Schema) -> None:
         """Refuse events that lack an attribute by their type, as opposed to by their values."""
-        wanted = self.attributes - self.intervals.keys()
-        wanted |= {end for name in self.attributes for end in self.intervals.get(name, ())}
+        intervals = self.asked.intervals
+        wanted = self.attributes - intervals.keys()
+        wanted |= {end for name in self.attributes for end in intervals.get(name, ())}
         leaves = find_leaves(schema, wanted)
         for name in sorted(wanted - leaves.keys()):
             raise unknown_column(
@@ -109,6 +119,17 @@ class MatchingColumns:
                 name,
                 find_leaves(schema),
             )
+
+
+def _warn(answers: Answers, before: int, asked: Asked) -> None:
+    """Log how many events had something that cannot be compared."""
+    if answers.invalid > before:
+        _log.warning(
+            "%d events had values that cannot be compared (on_invalid=%r); the last: %s",
+            answers.invalid - before,
+            asked.on_invalid,
+            answers.engine.invalid.latest,
+        )
 
 
 def _fields(events: object) -> pa.RecordBatch:
@@ -150,6 +171,7 @@ class Explaining:
     absent: Absent
     reader: AttributeReader
     kept: int
+    now: datetime
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -164,7 +186,7 @@ class Explaining:
             self.reader.intervals,
         )
         explanations = [
-            judged(self.id, self.subscription, self.wording, event, self.absent)
+            judged(self.id, self.subscription, self.wording, event, self.absent, self.now)
             for event in columns.events()
         ]
         arrays: list[Any] = piece.columns[: self.kept]

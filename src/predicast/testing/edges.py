@@ -11,10 +11,12 @@ import math
 import sys
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 from predicast.errors import ModelError
 from predicast.model import Value
+from predicast.model.decimals import ExactDecimal
 from predicast.model.domain import after_prefix
 from predicast.model.values import INT_MAX, INT_MIN, checked
 
@@ -33,6 +35,17 @@ FLOATS: Final[tuple[float, ...]] = (
         for step in (math.nextafter(edge, 0), edge, math.nextafter(edge, math.inf))
         if math.isfinite(step)
     ),
+)  # fmt: skip
+# Numbers that are neither: beside floats, beside integers beyond 53 bits, beyond 64, beyond floats.
+DECIMALS: Final[tuple[ExactDecimal, ...]] = tuple(
+    ExactDecimal(f"{sign}{digits}")
+    for sign in ("", "-")
+    for digits in (
+        "0.09999999999999999999", "0.10000000000000000001", "0.49999999999999999999",
+        "0.50000000000000000001", "2.00000000000000000001", f"{2**53}.5", f"{2**53 + 2}.01",
+        f"{INT_MAX}.5", f"{INT_MAX - 1}.99", f"{2**64 - 1}", f"{2**64 + 1}", f"{10**23}",
+        f"{10**39 + 1}", f"{10**308}1", "0." + "0" * 330 + "1",
+    )
 )  # fmt: skip
 STRINGS: Final[tuple[str, ...]] = (
     "", "\0", "\0\0", "a", "a\0", "a\U0010ffff", "\x7f", "\x80", "\u07ff", "\u0800",
@@ -83,6 +96,9 @@ def _beside(value: Any) -> list[Any]:
             value / 2,
             int(value),
         ]
+    if isinstance(value, Decimal):
+        longer = Decimal(f"{value}1" if "." in str(value) else f"{value}.1")
+        return [value, longer, int(value), int(value) + 1, float(value)]
     if isinstance(value, datetime):
         return [value, *_shifted(value, -1), *_shifted(value, 1)]
     following = after_prefix(value)

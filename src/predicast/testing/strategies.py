@@ -28,6 +28,7 @@ from predicast.model import (
     Subscription,
     subscription_of,
 )
+from predicast.model.decimals import ExactDecimal, exact_number
 from predicast.model.elements import ELEMENT, FIELDS
 from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.model.values import INT_MAX, INT_MIN
@@ -62,6 +63,18 @@ def floats() -> st.SearchStrategy[float]:
     return halves | at_edges | st.floats(allow_nan=False, allow_infinity=False)
 
 
+def decimals() -> st.SearchStrategy[ExactDecimal]:
+    """Numbers that are neither 64-bit integers nor floats."""
+    drawn: st.SearchStrategy[Any] = st.decimals(-(10**25), 10**25, places=22).map(exact_number)
+    exact = drawn.filter(lambda number: type(number) is ExactDecimal)
+    return st.sampled_from(edges.DECIMALS) | exact
+
+
+def numbers() -> st.SearchStrategy[int | float | ExactDecimal]:
+    """Numbers of every type; decimals are rarer than the others, as they are in events."""
+    return integers() | floats() | integers() | floats() | decimals()
+
+
 def strings() -> st.SearchStrategy[str]:
     """Strings that share prefixes, suffixes and parts."""
     small, at_edges = st.sampled_from(_SMALL_STRINGS), st.sampled_from(edges.STRINGS)
@@ -80,7 +93,7 @@ def values(kind: Kind | None = None) -> st.SearchStrategy[Any]:
     if kind is Kind.LIST:
         return lists()
     by_kind: dict[Kind, st.SearchStrategy[Any]] = {
-        Kind.NUMBER: integers() | floats(),
+        Kind.NUMBER: numbers(),
         Kind.STRING: strings(),
         Kind.BOOLEAN: st.booleans(),
         Kind.TIMESTAMP: timestamps(),
@@ -103,7 +116,7 @@ def lists(depth: int = 2) -> st.SearchStrategy[list[Any]]:
 def intervals(draw: st.DrawFn) -> Interval:
     """Intervals of numbers (integer, real or mixed ends) and of timestamps, never empty."""
     ends: st.SearchStrategy[Any] = draw(
-        st.sampled_from([integers(), floats(), integers() | floats(), timestamps()])
+        st.sampled_from([integers(), floats(), integers() | floats(), numbers(), timestamps()])
     )
     pair = sorted((draw(ends), draw(ends)))
     lo, hi = (None if draw(st.integers(0, 4)) == 0 else end for end in pair)

@@ -143,7 +143,7 @@ def test_what_is_invalid_may_be_dropped(run: Run, folder: Path) -> None:
         "".join(['{"id": "a", "expression": "x = 1"}\n', *lines]), encoding="utf-8"
     )
     run("match", "s.jsonl", "e.jsonl", code=2)
-    result = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop")
+    result = run("match", "s.jsonl", "e.jsonl", "--on-invalid-subscription", "drop")
     assert json.loads(result.stdout)["subscriptions"] == ["a"]
     assert result.stderr.startswith("Note: dropped s.jsonl, line 2: subscription 'bad0': line 1")
     assert result.stderr.count("Note: dropped s.jsonl") == 5
@@ -155,7 +155,7 @@ def test_a_broken_file_is_refused_even_then(run: Run, folder: Path, line: str) -
     (folder / "s.jsonl").write_text(
         f'{{"id": "a", "expression": "x <"}}\n{line}\n', encoding="utf-8"
     )
-    run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop", code=2)
+    run("match", "s.jsonl", "e.jsonl", "--on-invalid-subscription", "drop", code=2)
 
 
 def test_the_first_mistake_of_a_file_is_told(run: Run, folder: Path) -> None:
@@ -163,7 +163,7 @@ def test_the_first_mistake_of_a_file_is_told(run: Run, folder: Path) -> None:
     (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
     error = run("match", "s.jsonl", "e.jsonl", code=2).stderr
     assert error.startswith("Error: s.jsonl, line 2: subscription 'b'")
-    error = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop", code=2).stderr
+    error = run("match", "s.jsonl", "e.jsonl", "--on-invalid-subscription", "drop", code=2).stderr
     assert error.startswith("Error: s.jsonl, line 3: not JSON")
 
 
@@ -175,7 +175,7 @@ def test_subscriptions_are_loaded_some_at_a_time(
     texts = [f"x = {n % 2}" if n % 4 else "x <" for n in range(13)]
     lines = [json.dumps({"id": str(n), "expression": text}) for n, text in enumerate(texts)]
     (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    result = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop")
+    result = run("match", "s.jsonl", "e.jsonl", "--on-invalid-subscription", "drop")
     expected = sorted(str(n) for n in range(13) if n % 2)
     assert json.loads(result.stdout)["subscriptions"] == expected
     said = [line.partition(": subscription")[0] for line in result.stderr.splitlines()]
@@ -193,7 +193,13 @@ def test_what_the_matcher_refuses_is_named(
     (folder / "s.jsonl").write_text("\n".join(lines), encoding="utf-8")
     (folder / "e.jsonl").write_text('{"x": 1, "y": 2}', encoding="utf-8")
     result = run(
-        "match", "s.jsonl", "e.jsonl", "--matcher", "matching-tree", "--on-invalid", "drop"
+        "match",
+        "s.jsonl",
+        "e.jsonl",
+        "--matcher",
+        "matching-tree",
+        "--on-invalid-subscription",
+        "drop",
     )
     assert json.loads(result.stdout)["subscriptions"] == ["0", "3"]
     notes = [line for line in result.stderr.splitlines() if line.startswith("Note")]
@@ -212,7 +218,7 @@ def test_a_file_without_any_subscription_gets_a_note(run: Run, folder: Path) -> 
         result = run("match", name, "e.jsonl")
         assert (result.stdout, result.stderr) == ("", f"Note: {name} has no subscription, {said}")
     (folder / "s.jsonl").write_text('{"id": "a", "expression": "x <"}', encoding="utf-8")
-    result = run("match", "s.jsonl", "e.jsonl", "--on-invalid", "drop")
+    result = run("match", "s.jsonl", "e.jsonl", "--on-invalid-subscription", "drop")
     assert result.stderr.endswith(f"Note: s.jsonl has no valid subscription, {said}")
 
 

@@ -157,7 +157,7 @@ def test_a_change_of_an_unknown_parameter_is_refused() -> None:
         ("a = :x", {"x": [1]}, "x", 5, "list"),
         ("a = :x", {"x": None}, "x", 5, "IS NULL"),
         ("a = :x", {"x": float("nan")}, "x", 5, "not finite"),
-        ("a = :x", {"x": 2**63}, "x", 5, "beyond 64 bits"),
+        ("a = :x", {"x": 10**400}, "x", 5, "more than 400 digits"),
         ("a = :x", {"x": "\ud800"}, "x", 5, "surrogate"),
         ("a < :x", {"x": True}, "x", 5, "not the boolean True"),
         (":x > a", {"x": True}, "x", 1, "not the boolean True"),
@@ -192,7 +192,7 @@ def test_a_wrong_value_is_refused_at_its_place(
 def test_a_wrong_value_of_known_types_is_refused_too() -> None:
     statement = parametric("a LIKE :x AND b RLIKE :y AND c = :z")
     statement.fill({"x": "%", "y": "a", "z": 1})
-    for wrong in ({"x": "\\"}, {"y": "("}, {"z": 2**64}):
+    for wrong in ({"x": "\\"}, {"y": "("}, {"z": 10**400}):
         with pytest.raises(InvalidParameterError) as caught:
             statement.fill({"x": "%", "y": "a", "z": 1} | wrong)
         assert [caught.value.name] == list(wrong)

@@ -221,7 +221,7 @@ def test_why_a_list_matched_or_not() -> None:
     engine = Engine()
     engine.subscribe("exists(items, i -> lower(i.kind) = 'book')", id="s")
     shown = str(engine.explain("s", {"items": [{"kind": "Pen"}]}))
-    assert "exists(items, element -> lower(element.kind) = 'book')" in shown
+    assert "exists(items, i -> lower(i.kind) = 'book')" in shown
     assert "saw array({kind: 'Pen'})" in shown
     shown = str(engine.explain("s", {"items": "book"}))
     assert "a string, where the constraint is on a list" in shown

@@ -75,6 +75,20 @@ def misfit(kind: CsvType, cells: pa.Array) -> int | None:
     return unshaped if unshaped >= 0 else None
 
 
+def timestamps_among(texts: list[str]) -> dict[str, datetime]:
+    """The texts that are timestamps, as these."""
+    cells = pa.array(texts, pa.string())
+    shaped = pc.match_substring_regex(cells, rf"\A(?:{_PATTERNS[CsvType.TIMESTAMP]})\z")
+    cells = cells.filter(shaped)
+    if not _converts(CsvType.TIMESTAMP, cells):  # a thirteenth month, perhaps
+        pieces = [cells.slice(place, 1) for place in range(len(cells))]
+        cells = pa.concat_arrays(
+            [pa.array([], pa.string()), *(e for e in pieces if _converts(CsvType.TIMESTAMP, e))]
+        )
+    found = convert(CsvType.TIMESTAMP, cells)
+    return dict(zip(cells.to_pylist(), found.to_pylist(), strict=True))
+
+
 def convert(kind: CsvType, cells: pa.Array) -> pa.Array:
     """Cells that all fit, as values of the type."""
     return _CONVERSIONS[kind](cells)

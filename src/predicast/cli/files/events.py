@@ -1,34 +1,37 @@
 """Events from a file, matched batch by batch as they are read.
 
-JSON Lines become events of the model and go through ``Engine.match_batch``; CSV and Parquet become
+JSON Lines become mappings and go through ``Engine.match_batch``; CSV and Parquet become
 Arrow batches and go through ``Engine.match_arrow``. Either way memory is bounded by a batch, not by
 the file.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeAlias
+from datetime import datetime
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from predicast import Engine, Event
+from predicast import Engine
 from predicast.arrow import is_list
 from predicast.cli.files.csv_batches import CsvFile
 from predicast.cli.files.csv_types import shortened
+from predicast.cli.files.iso_times import IsoTimes
 from predicast.cli.files.json_lines import ONE_OBJECT_PER_LINE, Line, line_groups
-from predicast.cli.files.matches import EventMatches, Matches, RowMatches
+from predicast.cli.files.matches import EventMatches, Matches, RowMatches, flat
 from predicast.cli.files.source import CELLS, Form, Source
 from predicast.cli.files.stated_values import StatedValues
-from predicast.errors import PredicastError, suggest
-from predicast.language import event_from_json
+from predicast.engine.looking import compared_attributes, expected_kinds
+from predicast.errors import ModelError, PredicastError, suggest
+from predicast.language import attributes_from_json
 from predicast.model.values import Kind
 
 Report: TypeAlias = Callable[[int], None]
 Note: TypeAlias = Callable[[str], None]
+Attributes: TypeAlias = dict[str, Any]
 
 _BATCH_EVENTS: Final = 4_096
 _BATCH_BYTES: Final = 32 * 2**20
@@ -41,6 +44,7 @@ class Reader:
     """How to read events."""
 
     source: Source
+    now: datetime | None = None  # when events arrive; None: as they are read
     whole: bool = False  # keep columns that no subscription looks at, to show them
     stated: StatedValues = field(default_factory=StatedValues)
 
@@ -77,25 +81,71 @@ def _from_json_lines(
     unseen = set(reader.stated.types)
     attributes = engine.attributes()
     strangers = bool(attributes)
+    times = IsoTimes(engine, frozenset(reader.stated.types))
+    compared = _Compared(engine)
     for batch in _batches(source, report):
         lines = [line for line, _ in batch]
         events = [event for _, event in batch]
-        if unseen or strangers:
-            names = {name for event in events for name, _ in event.items()}
+        if unseen or strangers or compared:
+            names = {name for event in events for name, _ in flat(event)}
             unseen -= names
+            compared.see(names)
             strangers = strangers and attributes.isdisjoint(names)
         events = reader.stated.in_events(source, events, lines)
-        yield EventMatches(first, events, engine.match_batch(events))
+        events = times.in_events(events)
+        yield EventMatches(first, events, _matched(reader, engine, events, lines))
         first += len(events)
     if first and strangers:
         note(_strangers_note(source, attributes))
+    for message in (*times.notes(), *(compared.notes(source) if first else ())):
+        note(message)
     for name in sorted(unseen) if first else ():
         note(f"{source.path} has no event with the attribute {name!r}, whose type was stated")
 
 
-def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Event]]]:
+def _matched(
+    reader: Reader, engine: Engine, events: list[Attributes], lines: list[int]
+) -> list[list[str]]:
+    try:
+        return engine.match_batch(events, now=reader.now)
+    except ModelError as error:
+        assert error.event is not None
+        message = error.message.removeprefix(f"event {error.event}: ")
+        raise reader.source.refuse(message, lines[error.event]) from error
+
+
+class _Compared:
+    """Attributes that are compared with each other, until all of them have been seen.
+
+    Who forgets the quotes of a string compares with an attribute that no event has.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        subscriptions = (each.subscription for each in engine.subscriptions())
+        self._pairs = compared_attributes(subscriptions)
+        self._unseen = {name for pair in self._pairs for name in pair}
+
+    def __bool__(self) -> bool:
+        return bool(self._unseen)
+
+    def see(self, names: Collection[str]) -> None:
+        """Take in the names of attributes that events have."""
+        self._unseen.difference_update(names)
+
+    def notes(self, source: Source) -> Iterator[str]:
+        """What looks like a string without its quotes."""
+        for left, right in self._pairs:
+            for there, lacking in ((left, right), (right, left)):
+                if there not in self._unseen and lacking in self._unseen:
+                    yield (
+                        f"{there!r} is compared with the attribute {lacking!r}, which "
+                        f"{source.path} does not have; a string stands in quotes: '{lacking}'"
+                    )
+
+
+def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Attributes]]]:
     """Events with the numbers of their lines."""
-    batch: list[tuple[int, Event]] = []
+    batch: list[tuple[int, Attributes]] = []
     size = 0
     with source.opened() as opened:
         for group in line_groups(source, opened):
@@ -113,9 +163,9 @@ def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Event]]
         yield batch
 
 
-def _event(source: Source, line: Line) -> Event:
+def _event(source: Source, line: Line) -> Attributes:
     try:
-        return event_from_json(line.text)
+        return attributes_from_json(line.text)
     except PredicastError as error:
         hint = "" if line.text.lstrip()[:1] == b"{" else f"; {ONE_OBJECT_PER_LINE}"
         raise source.refuse(error.message + hint, line.number) from error
@@ -132,6 +182,7 @@ def _from_csv(reader: Reader, engine: Engine, report: Report, note: Note) -> Ite
     found = file.types(columns, reader.stated.types, report)
     size = reader.source.size() or 0
     _note_strangers(reader.source, attributes, file.names, note)
+    _note_compared(reader.source, engine, file.names, note)
     kinds = {name: column.type.kind for name, column in found.items() if column.type}
     for name, kind, wanted, count in _other_kinds(engine, kinds):
         why = ""
@@ -143,7 +194,7 @@ def _from_csv(reader: Reader, engine: Engine, report: Report, note: Note) -> Ite
     batches = file.batches(
         types, file.names if reader.whole else [], lambda done: report(size + done)
     )
-    yield from _from_batches(reader.source, engine, batches)
+    yield from _from_batches(reader, engine, batches)
 
 
 # Parquet.
@@ -157,6 +208,7 @@ def _from_parquet(reader: Reader, engine: Engine, report: Report, note: Note) ->
             attributes = engine.attributes()
             leaves = dict(_leaves("", file.schema_arrow))
             _note_strangers(reader.source, attributes, leaves, note)
+            _note_compared(reader.source, engine, leaves, note)
             reader.stated.check_names(reader.source, leaves)
             stated = {name: each.kind for name, each in reader.stated.types.items()}
             kinds = {name: kind for name, kind in leaves.items() if kind is not None} | stated
@@ -164,9 +216,8 @@ def _from_parquet(reader: Reader, engine: Engine, report: Report, note: Note) ->
                 note(_kinds_note(name, kind, "", wanted, count))
             columns = None if reader.whole else _columns(file.schema_arrow, attributes)
             batches = _row_batches(reader.source, file, columns, report)
-            yield from _from_batches(
-                reader.source, engine, reader.stated.in_batches(reader.source, batches)
-            )
+            rows = reader.stated.in_batches(reader.source, batches)
+            yield from _from_batches(reader, engine, rows)
         except pa.ArrowException as error:
             raise reader.source.refuse(f"cannot be read as Parquet: {error}") from None
 
@@ -226,14 +277,14 @@ def _kind(type: pa.DataType) -> Kind | None:
 
 
 def _from_batches(
-    source: Source, engine: Engine, batches: Iterator[pa.RecordBatch]
+    reader: Reader, engine: Engine, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[Matches]:
     first = 0
     for batch in batches:
         try:
-            table = engine.match_arrow(batch)
+            table = engine.match_arrow(batch, now=reader.now)
         except PredicastError as error:
-            raise source.refuse(_placed(error, first, batch.num_rows)) from error
+            raise reader.source.refuse(_placed(error, first, batch.num_rows)) from error
         yield RowMatches(first, batch, table)
         first += batch.num_rows
 
@@ -260,6 +311,13 @@ def _note_strangers(
         note(f"{_strangers_note(source, attributes)}; its columns are {_named(names)}")
 
 
+def _note_compared(source: Source, engine: Engine, names: Collection[str], note: Note) -> None:
+    compared = _Compared(engine)
+    compared.see(names)
+    for message in compared.notes(source):
+        note(message)
+
+
 def _strangers_note(source: Source, attributes: Collection[str]) -> str:
     return f"{source.path} has nothing that subscriptions look at, such as {_named(attributes)}"
 
@@ -273,12 +331,7 @@ def _other_kinds(
     engine: Engine, kinds: Mapping[str, Kind]
 ) -> Iterator[tuple[str, Kind, Kind, int]]:
     """Columns that constraints compare with another kind of value, and how many do."""
-    wanted: Counter[tuple[str, Kind]] = Counter()
-    for entry in engine.subscriptions():
-        for constraint in entry.subscription.constraints():
-            for part in constraint.plain():
-                if part.kind is not None:
-                    wanted[part.attribute, part.kind] += 1
+    wanted = expected_kinds(each.subscription for each in engine.subscriptions())
     for (name, kind), count in wanted.items():
         if name in kinds and kinds[name] is not kind:
             yield name, kinds[name], kind, count

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from predicast import Event, Interval
+from predicast import Interval
 from predicast.matching.matches import sorted_matches
+from predicast.model.event import MAX_NESTING
 from predicast.model.values import show
 
 
@@ -57,9 +58,11 @@ class Matches(ABC):
 
 
 class EventMatches(Matches):
-    """Matches of events of the model."""
+    """Matches of events given as mappings."""
 
-    def __init__(self, first: int, events: Sequence[Event], ids: list[list[str]]) -> None:
+    def __init__(
+        self, first: int, events: Sequence[Mapping[str, Any]], ids: list[list[str]]
+    ) -> None:
         self.first = first
         self.count = len(events)
         self._events = events
@@ -78,7 +81,7 @@ class EventMatches(Matches):
         )
 
     def shown(self, event: int) -> str:
-        return brief(self._events[event - self.first].items())
+        return brief(flat(self._events[event - self.first]))
 
 
 class RowMatches(Matches):
@@ -104,7 +107,7 @@ class RowMatches(Matches):
 
     def shown(self, event: int) -> str:
         row: Mapping[str, Any] = self._batch.slice(event - self.first, 1).to_pylist()[0]
-        return brief(_flat("", row))
+        return brief(flat(row))
 
 
 def brief(attributes: Iterator[tuple[str, Any]]) -> str:
@@ -112,10 +115,13 @@ def brief(attributes: Iterator[tuple[str, Any]]) -> str:
     return ", ".join(f"{name}={_value(value)}" for name, value in attributes)
 
 
-def _flat(prefix: str, row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def flat(
+    row: Mapping[str, Any], prefix: str = "", depth: int = MAX_NESTING
+) -> Iterator[tuple[str, Any]]:
+    """What is there under dotted names, whatever it is, to the depth that an event may have."""
     for name, value in row.items():
-        if isinstance(value, dict):
-            yield from _flat(f"{prefix}{name}.", value)
+        if isinstance(value, dict) and depth > 1:
+            yield from flat(value, f"{prefix}{name}.", depth - 1)
         elif value is not None:
             yield prefix + name, value
 

@@ -16,11 +16,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predicast import Event, Interval
+from predicast import Interval
 from predicast.cli.files.csv_types import CsvType, convert, misfit, shortened
+from predicast.cli.files.matches import flat
 from predicast.cli.files.source import Source
 from predicast.errors import suggest
-from predicast.model.values import Kind, kind_of, show
+from predicast.model.values import KINDS, Kind, show
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,38 +39,34 @@ class StatedValues:
                 hint = f"; is it {close!r}?" if close else ""
                 raise source.refuse(f"there is no column {name!r}{hint}")
 
-    # Events of the model.
+    # Events as mappings.
 
-    def in_events(self, source: Source, events: list[Event], lines: Sequence[int]) -> list[Event]:
-        """The events with their values as stated; ``lines`` is where they are from."""
+    def in_events(
+        self, source: Source, events: list[dict[str, Any]], lines: Sequence[int]
+    ) -> list[dict[str, Any]]:
+        """The events, flat, with their values as stated; ``lines`` is where they are from."""
         if not self.types and not self.nulls:
             return events
-        changed: list[dict[str, Any]] = [{} for _ in events]
-        if self.nulls:
-            for event, changes in zip(events, changed, strict=True):
-                changes.update((name, None) for name, value in event.items() if value in self.nulls)
+        stated = [
+            {name: value for name, value in flat(event) if value not in self.nulls}
+            for event in events
+        ]
         for name, type in self.types.items():
             positions = [
                 position
-                for position, event in enumerate(events)
-                if name not in changed[position]
-                and event.get(name) is not None
-                and not _is_of(type, event.get(name))
+                for position, event in enumerate(stated)
+                if name in event and not _is_of(type, event[name])
             ]
-            cells = [_cell(type, events[position].get(name)) for position in positions]
-            values = _read(type, cells)
+            values = _read(type, [_cell(type, stated[position][name]) for position in positions])
             if isinstance(values, int):
                 wrong = positions[values]
-                shown = shortened(show(events[wrong].get(name)))  # type: ignore[arg-type]
+                shown = shortened(_shown(stated[wrong][name]))
                 raise source.refuse(
                     f"attribute {name!r}: {shown} is not of type {type}", lines[wrong]
                 )
             for position, value in zip(positions, values.to_pylist(), strict=True):
-                changed[position][name] = value
-        return [
-            Event(dict(event.items()) | changes) if changes else event
-            for event, changes in zip(events, changed, strict=True)
-        ]
+                stated[position][name] = value
+        return stated
 
     # Rows of Parquet.
 
@@ -103,7 +100,12 @@ def _is_of(type: CsvType, value: Any) -> bool:
         return all(_is_of(type, end) for end in ends)
     if type is CsvType.INTEGER:
         return value.__class__ is int
-    return kind_of(value) is type.kind
+    return KINDS.get(value.__class__) is type.kind
+
+
+def _shown(value: Any) -> str:
+    is_value = isinstance(value, Interval) or value.__class__ in KINDS
+    return show(value) if is_value else repr(value)
 
 
 def _cell(type: CsvType, value: Any) -> str | None:

@@ -26,6 +26,7 @@ from predicast.engine.snapshot.operands import (
     SlotEntry,
     check_object,
     check_values,
+    read_decimals,
     read_objects,
     read_outline,
     read_slot,
@@ -89,6 +90,8 @@ def write_group(keys: Array, alike: OperandColumns, out: ArraysOut) -> Group:
 def _write_column(type_: OperandType, operator: Operator, column: Array, out: ArraysOut) -> Column:
     if type_ is OperandType.STRING:
         texts, codes = distinct(column.tolist())
+    elif type_ is OperandType.DECIMAL:
+        texts, codes = distinct([*map(str, column)])
     elif type_ is OperandType.OBJECT:
         texts, codes = write_objects([operator] * len(column), column.tolist())
     else:
@@ -142,6 +145,8 @@ def _made(outline: Outline, columns: list[tuple[Array, pa.Array | None]]) -> lis
             made.append(values)
         elif type_ is OperandType.STRING:
             made.append(strings_of(texts)[values])
+        elif type_ is OperandType.DECIMAL:
+            made.append(read_decimals(strings_of(texts))[values])
         else:
             written, operands = read_objects(texts)
             for operator, operand in zip(written, operands, strict=True):

@@ -1,10 +1,10 @@
 """Slots and operands in a file: what constraints are made of.
 
 A slot (attribute, operator, types of its operands) is written as it is; operands are numbers, or
-codes of the distinct strings and the distinct objects. Objects (sets, patterns, regular
-expressions, what any and all join, conditions on elements) are written as the language's JSON
-writes the constraint, without its attribute; of any and all with it, since it is that of the parts
-as well.
+codes of the distinct strings (also for decimals, by their digits) and the distinct objects. Objects
+(sets, patterns, regular expressions, what any and all join, conditions on elements) are written as
+the language's JSON writes the constraint, without its attribute; of any and all with it, since it
+is that of the parts as well.
 
 The rests of clauses are expressions of slots. They are written as what they look like without the
 slots, which stand where those of the clauses do: ``["any", 0, ["all", 0, 0]]`` is an OR of one slot
@@ -13,7 +13,9 @@ and of an AND of two.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
@@ -26,6 +28,7 @@ from predicast.engine.snapshot.texts import narrow, objects
 from predicast.errors import PredicastError
 from predicast.language.json_form import constraint_from_document, constraint_to_document
 from predicast.model.constraint import MAX_NESTING, trusted_constraint
+from predicast.model.decimals import ExactDecimal, exact_number
 from predicast.model.expression import And, Leaf, Node, Not, Or
 from predicast.model.operators import (
     ELEMENTS,
@@ -49,6 +52,7 @@ from predicast.model.outline import (
 from predicast.model.values import microseconds
 
 _OPERATORS: Final = {operator.value: operator for operator in Operator}
+_DIGITS: Final = re.compile(r"-?[0-9]{1,2000}(?:\.[0-9]{1,2000})?")
 _ANY: Final = "attribute"  # objects are shared by slots of several attributes
 _YEARS: Final = tuple(
     int(np.datetime64(end, "us").astype(np.int64))
@@ -175,6 +179,17 @@ def check_object(slot: Slot, operator: Operator, operand: Any) -> None:
         fits = operand[0].attribute == slot.attribute
     if not fits:
         raise damaged(f"has an operand that is not one of {slot}")
+
+
+def read_decimals(texts: Array) -> Array:
+    """Decimals from their digits."""
+    found = np.empty(len(texts), object)
+    for place, text in enumerate(texts.tolist()):
+        number = exact_number(Decimal(text)) if _DIGITS.fullmatch(text) else None
+        if type(number) is not ExactDecimal:
+            raise damaged(f"has a decimal that cannot be: {text[:60]}")
+        found[place] = number
+    return found
 
 
 def check_values(type_: OperandType, values: Array) -> None:

@@ -33,6 +33,7 @@ from predicast.engine.snapshot.operands import (
     as_words,
     check_object,
     check_values,
+    read_decimals,
     read_objects,
     read_outline,
     read_slot,
@@ -55,6 +56,7 @@ from predicast.model.outline import OperandType, Slot, Stated
 from predicast.model.values import from_microseconds
 
 _TYPES: Final = list(OperandType)
+_TEXTS: Final = frozenset({OperandType.STRING, OperandType.DECIMAL})  # decimals by their digits
 _NUMBERS: Final = {each: number for number, each in enumerate(_TYPES)}
 
 
@@ -113,17 +115,19 @@ def _write_operands(
     """Operands as 64 bits each, and the strings and objects among them."""
     types, slot_of = _places(slots, codes)
     words = np.zeros(len(operands), np.int64)
-    strings = texts = pa.array([], pa.large_string())
+    texts = pa.array([], pa.large_string())
     for number, type_ in enumerate(_TYPES):
         where = np.flatnonzero(types == number)
         some = [operands[position] for position in where.tolist()]
-        if type_ is OperandType.STRING:
-            strings, words[where] = distinct(some)
-        elif type_ is OperandType.OBJECT:
+        if type_ in _TEXTS:
+            continue
+        if type_ is OperandType.OBJECT:
             operators = [slots[slot].operator for slot in slot_of[where].tolist()]
             texts, words[where] = write_objects(operators, some)
         else:
             words[where] = as_words(type_, some)
+    where = np.flatnonzero(np.isin(types, [_NUMBERS[each] for each in _TEXTS]))
+    strings, words[where] = distinct([str(operands[position]) for position in where.tolist()])
     return words, strings, texts
 
 
@@ -215,7 +219,7 @@ class RareOutlines:
             raise damaged(f"has {len(self._operands)} operands for {len(types)} places")
         for number, type_ in enumerate(_TYPES):
             words = self._operands[types == number]
-            if type_ is OperandType.STRING:
+            if type_ in _TEXTS:
                 check_codes(words.view(np.uint64), len(self._strings), "an operand")
             elif type_ is OperandType.OBJECT:
                 check_codes(words.view(np.uint64), len(self._objects), "an operand")
@@ -233,6 +237,8 @@ class RareOutlines:
             words = self._operands[where]
             if type_ is OperandType.STRING:
                 values[where] = strings_of(self._strings)[words]
+            elif type_ is OperandType.DECIMAL:
+                values[where] = read_decimals(strings_of(self._strings)[words])
             elif type_ is OperandType.OBJECT:
                 operators, operands = read_objects(self._objects)
                 for slot, word in zip(slot_of[where].tolist(), words.tolist(), strict=True):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from decimal import Decimal
 from typing import Final
 
 from predicast.errors import InvalidValueError
 from predicast.language.time_zones import implied_zone
 from predicast.model.values import checked
 
-# An integer of more digits cannot fit in 64 bits; int() itself refuses some thousands of them.
-_MAX_DIGITS: Final = 4000
+_MAX_DIGITS: Final = 4000  # int() refuses more
+_FLOAT_DIGITS: Final = 17  # as many as programs write of a float; more are meant as they stand
+_EXPONENT: Final = frozenset("eE")
 
 # What a backslash or a doubled quote stands for, by the literal's own quote.
 _ESCAPES: Final = {
@@ -41,13 +43,27 @@ _TIMESTAMP: Final = re.compile(
 )
 
 
-def number(text: str) -> int | float:
-    """An unsigned number, neither checked nor canonical yet: a minus sign may still come."""
+def number(text: str) -> int | float | Decimal:
+    """An unsigned number, neither checked nor canonical yet: a minus sign may still come.
+
+    With an exponent it is a float, as is a fraction of as few digits as floats have. What is
+    written with more digits is meant to the last of them.
+    """
     if text.isdigit():
         if len(text) > _MAX_DIGITS:
-            raise InvalidValueError(f"a number of {len(text)} digits is beyond 64 bits")
+            raise InvalidValueError(f"a number of {len(text)} digits is too long")
         return int(text)
-    return float(text)
+    if len(text) <= _FLOAT_DIGITS or not _EXPONENT.isdisjoint(text):
+        return float(text)
+    digits = len(text.replace(".", "").lstrip("0"))
+    return float(text) if digits <= _FLOAT_DIGITS else decimal(text)
+
+
+def decimal(text: str) -> Decimal:
+    """An unsigned number that is meant to the last digit."""
+    if len(text) > _MAX_DIGITS:
+        raise InvalidValueError(f"a number of {len(text)} digits is too long")
+    return Decimal(text)
 
 
 def string(text: str) -> str:

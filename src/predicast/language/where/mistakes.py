@@ -31,8 +31,8 @@ class Mistake(NamedTuple):
 
 
 _CLOCK: Final = Mistake(
-    "a subscription has no clock yet",
-    "write the time itself, TIMESTAMP '2026-01-31 09:30:00', or a parameter such as :now",
+    "this is not how to ask for the time",
+    "write now() or current_date() for when the event arrives, in UTC",
 )
 _CAST: Final = Mistake("CONVERT is not supported", "write CAST(x AS BIGINT)")
 _LIST: Final = Mistake("a comparison is with one value", "write x IN (1, 2) for one of several")

@@ -13,7 +13,9 @@ from predicast.language.where.position import missing
 from predicast.language.where.shape import (
     Literal,
     as_day,
+    as_decimal,
     as_negative,
+    as_negative_decimal,
     as_number,
     as_string,
     as_timestamp,
@@ -150,15 +152,20 @@ class OperandReader(MistakeReader):
         hint = "a sign stands before a number: x < -5 instead of -x > 5"
         token = self._expect(TokenType.NUMBER, "a number", hint)
         end = token.end + 1
+        is_decimal = False
         if self._token.token_type is TokenType.DCOLON and self._token.start == token.start:
             # Spark's suffixes (10L, 1.5D): sqlglot makes a cast of them, all at one place.
+            is_decimal = self._peek(1).token_type is TokenType.DECIMAL
             self._position += 2
         text = ("." if start < token.start else "") + token.text
         try:
             float(text)
         except ValueError:
             self._fail(f"{self._text[start:end]!r} is not a number", token)
-        convert = as_negative if negative else as_number
+        if is_decimal:
+            convert = as_negative_decimal if negative else as_decimal
+        else:
+            convert = as_negative if negative else as_number
         if text == self._text[start:end]:
             return Literal(start, end, convert, Kind.NUMBER)
         return Literal(start, end, lambda _: convert(text), Kind.NUMBER)

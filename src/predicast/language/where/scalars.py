@@ -25,7 +25,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from predicast.derived import Constant, Input, Span, Tree, call
+from predicast.derived import CLOCK, Constant, Input, Span, Tree, call
 from predicast.derived.functions import TYPES, WORDS
 from predicast.errors import (
     InvalidExpressionError,
@@ -89,6 +89,8 @@ _TRUTHS: Final = frozenset({TokenType.TRUE, TokenType.FALSE, TokenType.UNKNOWN})
 _LITERALS: Final = frozenset({TokenType.NUMBER, TokenType.STRING})
 _FLOATS: Final = frozenset({TokenType.DOUBLE, TokenType.FLOAT, TokenType.DECIMAL})
 _DATE: Final = re.compile(r"[0-9]{4}([-/])[0-9]{1,2}\1[0-9]{1,2}(?![\w.])")
+# What they are cast to.
+_CLOCKS: Final = {"now": None, "current_timestamp": None, "current_date": "DATE", "curdate": "DATE"}
 _COMPUTED_FUNCTIONS: Final = frozenset({*WORDS, "cast", "try_cast"})
 
 
@@ -190,9 +192,12 @@ class ScalarReader(OperandReader):
         token = self._token
         if token.token_type in {TokenType.L_PAREN, TokenType.CASE} or self._at_sign():
             return True
-        if self._at_span():
+        if self._at_span() or self._at_clock():
             return True
         return self._at_name() and self._at_call()
+
+    def _at_clock(self) -> bool:
+        return self._at_call() and self._token.text.lower() in _CLOCKS
 
     def _at_parenthesised_value(self) -> bool:
         """Whether the parenthesis here holds a value, and not a condition."""
@@ -262,6 +267,9 @@ class ScalarReader(OperandReader):
             self._advance()
             self._open(frames, _Frame(token.start))
             return True
+        if self._at_clock():
+            frame.operands.append((self._clock(), token.start))
+            return False
         if self._at_name() and self._at_call() and not self._at_literal():
             self._open(frames, _Frame(token.start, self._function()))
             return True
@@ -276,6 +284,14 @@ class ScalarReader(OperandReader):
                 limit=MAX_NESTING,
                 actual=len(frames) - 1,
             )
+
+    def _clock(self) -> Tree:
+        """``now()``, or the day on which it is."""
+        called = self._advance()
+        self._advance()
+        hint = "it takes nothing, and is when the event arrives, in UTC"
+        self._expect(TokenType.R_PAREN, f"the closing parenthesis of {called.text}()", hint)
+        return CLOCK if _CLOCKS[called.text.lower()] is None else call("cast DATE", [CLOCK])
 
     def _primary(self, what: str) -> Tree:
         token = self._token

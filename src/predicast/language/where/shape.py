@@ -10,8 +10,9 @@ parameter is a literal without a text: its value comes from the caller, and only
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from math import isfinite
 from operator import itemgetter
 from typing import Any, Final, Protocol, TypeAlias
@@ -28,15 +29,18 @@ from predicast.model.constraint import (
     sorted_set,
     trusted_constraint,
 )
+from predicast.model.decimals import ExactDecimal
 from predicast.model.expression import Node, leaves_of, mapped
 from predicast.model.folding import equal_to_any
 from predicast.model.normal_form import NormalClause, normalised, subscription_from
 from predicast.model.operators import ELEMENTS, JOINED, LIKE, RANGE, REGEX, SET
 from predicast.model.outline import Outline, Stated, outlined
-from predicast.model.values import INT_MAX, INT_MIN, canonical_number
+from predicast.model.values import canonical_number
 
 Convert: TypeAlias = Callable[[str], Value]
+Number: TypeAlias = int | float | ExactDecimal
 
+_FEW_PARTS: Final = 8  # by which any and all are told apart; with more, by what object they are
 _SURE_DIGITS: Final = 19  # any number of fewer digits fits into 64 bits
 
 
@@ -66,8 +70,16 @@ class ConstraintTemplate:
     element: Node[ConstraintTemplate] | None = None  # what one is to match; the literals are its
 
     def negated(self) -> ConstraintTemplate:
-        parts = tuple([part.negated() for part in self.parts])
-        return replace(self, operator=self.operator.negation, parts=parts)
+        return ConstraintTemplate(
+            self.attribute,
+            self.operator.negation,
+            self.literals,
+            self.start,
+            self.fixed,
+            tuple([part.negated() for part in self.parts]),
+            self.size,
+            self.element,
+        )
 
     def joined(
         self, operator: Operator, others: Sequence[ConstraintTemplate]
@@ -91,10 +103,11 @@ class ConstraintTemplate:
             1 + sum([each.size for each in parts]),
         )
 
-    def place(self) -> tuple[Operator, int]:
+    def place(self) -> tuple[Operator, object]:
         """What tells it apart from others on the attribute: where it stands in the text."""
         if self.parts:
-            return self.operator, -id(self)
+            few = len(self.parts) <= _FEW_PARTS
+            return self.operator, tuple([part.place() for part in self.parts]) if few else -id(self)
         return self.operator, self.literals[0].start if self.literals else self.start
 
     def fill(self, value_of: Callable[[Literal], Value]) -> Constraint:
@@ -116,27 +129,42 @@ class ConstraintTemplate:
         return Constraint(self.attribute, self.operator, operand)
 
 
-def as_number(text: str) -> int | float:
+def as_number(text: str) -> Number:
     """A number literal, in range and canonical."""
     if len(text) < _SURE_DIGITS and text.isdigit():
         return int(text)
     return _canonical(literals.number(text))
 
 
-def as_negative(text: str) -> int | float:
+def as_negative(text: str) -> Number:
     """A number literal behind a minus sign, in range and canonical."""
-    return _canonical(-literals.number(text))
+    return _canonical(_opposite(literals.number(text)))
 
 
-def _canonical(value: int | float) -> int | float:
+def as_decimal(text: str) -> Number:
+    """A number literal with the suffix of decimals, which is not part of the text."""
+    return _canonical(literals.decimal(text))
+
+
+def as_negative_decimal(text: str) -> Number:
+    """The same behind a minus sign."""
+    return _canonical(_opposite(literals.decimal(text)))
+
+
+def _opposite(value: int | float | Decimal) -> int | float | Decimal:
+    # A decimal's own minus would round it to the digits of the context.
+    return value.copy_negate() if isinstance(value, Decimal) else -value
+
+
+def _canonical(value: int | float | Decimal) -> Number:
     """The number as constraints spell it; only with its sign is it known which spelling that is."""
-    if type(value) is int:
-        if INT_MIN <= value <= INT_MAX:
-            return value
-        raise InvalidValueError(f"{value} is beyond 64 bits; write {value:.6e} for a float")
-    if not isfinite(value):
-        raise InvalidValueError("the number is beyond the range of 64-bit floats")
-    return canonical_number(value)
+    if type(value) is float:
+        if not isfinite(value):
+            raise InvalidValueError("the number is beyond the range of 64-bit floats")
+        return canonical_number(value)
+    canonical = canonical_value("literal", Operator.EQ, value)
+    assert isinstance(canonical, int | float | ExactDecimal)
+    return canonical
 
 
 def as_string(text: str) -> str:

@@ -17,8 +17,10 @@ from predicast.arrays import offsets
 from predicast.arrow import TableLike, as_table
 from predicast.matching.batches.from_arrow import parts_of
 from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
+from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
     Booleans,
+    Decimals,
     Floats,
     Integers,
     Intervals,
@@ -29,6 +31,7 @@ from predicast.matching.batches.typed_values import (
     TypedValues,
 )
 from predicast.model import Absent, Constraint, Elements, Event, Interval
+from predicast.model.decimals import ExactDecimal
 from predicast.model.elements import ELEMENT
 from predicast.model.values import microseconds
 
@@ -79,15 +82,18 @@ class EventBatch:
         batch: TableLike,
         attributes: Collection[str] | None = None,
         intervals: Mapping[str, tuple[str, str]] | None = None,
+        refusals: Refusals | None = None,
     ) -> EventBatch:
         """The columns of a table; struct fields get dotted names, nulls are absent.
 
         Only the named attributes are converted, if any are named: a column that no subscription
         looks at may be of any type. ``intervals`` names attributes whose two (closed) ends stand
-        in two columns; a null end is unbounded, two nulls are absence.
+        in two columns; a null end is unbounded, two nulls are absence. ``refusals`` says what
+        becomes of values that the model does not have: unless given, they raise an error.
         """
         table = as_table(batch)
-        return cls(table.num_rows, parts_of(table, attributes, intervals))
+        refusals = refusals or Refusals()
+        return cls(table.num_rows, parts_of(table, attributes, intervals, refusals))
 
     def attributes(self) -> Iterable[str]:
         """The names of the attributes that the batch may have values of."""
@@ -163,10 +169,10 @@ def _parts(gathered: _Gathered) -> dict[str, list[TypedValues]]:
     }
 
 
-def _intervals(values: list[Interval], rows: Rows) -> TypedValues:
+def _boxed(values: list[Any]) -> np.ndarray:
     boxed = np.empty(len(values), object)
     boxed[:] = values
-    return Intervals(boxed, rows)
+    return boxed
 
 
 def _lists(values: list[Elements], rows: Rows) -> TypedValues:
@@ -177,11 +183,12 @@ def _lists(values: list[Elements], rows: Rows) -> TypedValues:
 _FROM_PYTHON: Final[dict[type, Callable[[list[Any], Rows], TypedValues]]] = {
     int: lambda values, rows: Integers(np.array(values, np.int64), rows),
     float: lambda values, rows: Floats(np.array(values, np.float64), rows),
+    ExactDecimal: lambda values, rows: Decimals(_boxed(values), rows),
     bool: lambda values, rows: Booleans(np.array(values, bool), rows),
     datetime: lambda values, rows: Timestamps(
         np.array([microseconds(value) for value in values], np.int64), rows
     ),
     str: Strings.of,
-    Interval: _intervals,
+    Interval: lambda values, rows: Intervals(_boxed(values), rows),
     Elements: _lists,
 }

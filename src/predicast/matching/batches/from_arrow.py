@@ -1,13 +1,13 @@
 """The parts of a batch of events that comes as an Arrow table.
 
 Only what is asked for is converted, chunk by chunk, and a value that the model does not have is
-refused with its row, counted over the whole table.
+refused with its row, counted over the whole table (``refusals.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,13 @@ from predicast.arrow import (
     Read,
     booleans,
     coded_text,
-    decimals,
     floats,
     instants,
     integers,
-    is_decimal,
+    is_exact,
     is_list,
     is_text,
+    numbers,
     numpy_of,
     text_bytes,
     wrong_texts,
@@ -42,10 +42,12 @@ from predicast.errors import (
 )
 from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leaves
 from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
+from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
     SAMPLE,
     Booleans,
     ClosedEnds,
+    Decimals,
     Floats,
     Integers,
     Intervals,
@@ -63,7 +65,10 @@ Ends = Mapping[str, tuple[str, str]]
 
 
 def parts_of(
-    table: pa.Table, attributes: Collection[str] | None, intervals: Ends | None
+    table: pa.Table,
+    attributes: Collection[str] | None,
+    intervals: Ends | None,
+    refusals: Refusals,
 ) -> dict[str, list[TypedValues]]:
     """The parts of the attributes, or of all; ``intervals`` says whose ends are two columns."""
     ends = {name: _pair(name, pair) for name, pair in (intervals or {}).items()}
@@ -75,37 +80,43 @@ def parts_of(
         wanted = {*attributes, *(column for pair in asked.values() for column in pair)}
     leaves = find_leaves(table.schema, wanted)
     found = {
-        name: _parts(table, leaf)
+        name: _parts(table, leaf, refusals)
         for name, leaf in leaves.items()
         if name in attributes and name not in asked
     }
     for name, pair in asked.items():
-        lows, highs = (_parts(table, _end(name, column, table, leaves)) for column in pair)
-        found[name] = _interval_parts(name, lows, highs, table.num_rows)
+        ends_ = [_end(name, column, table, leaves) for column in pair]
+        lows, highs = (_parts(table, end, refusals) for end in ends_)
+        found[name] = _interval_parts(name, lows, highs, table.num_rows, refusals)
     return found
 
 
-def _parts(table: pa.Table, leaf: LeafColumn) -> list[TypedValues]:
+def _parts(table: pa.Table, leaf: LeafColumn, refusals: Refusals) -> list[TypedValues]:
     """The values of one column, by representation."""
     kind = leaf.type
     if pa.types.is_null(kind):
         return []
     pieces = list(leaf.pieces(table))
+    if is_exact(kind):
+        return _number_parts(pieces)
     for is_type, part, read in _READERS:
         if is_type(kind):
-            return [part(*_gathered(leaf.name, pieces, read))]
+            return [part(*_gathered(leaf.name, pieces, read, refusals))]
     if is_text(kind):
-        return [_strings(leaf.name, pieces)]
-    if is_decimal(kind):
-        return _decimal_parts(leaf.name, pieces)
+        return [_strings(leaf.name, pieces, refusals)]
     if is_list(kind):
-        return [_lists(leaf.name, pieces)]
-    raise UnsupportedColumnError(
-        f"column {leaf.name!r} is of type {_shown(kind)}; events hold integers, floats, strings, "
-        f"booleans, timestamps and lists of them: {_cast_hint(kind)}",
+        return [_lists(leaf.name, pieces, refusals)]
+    error = UnsupportedColumnError(
+        f"column {leaf.name!r} is of type {_shown(kind)}; events hold integers, floats, decimals, "
+        f"strings, booleans, timestamps and lists of them: {_cast_hint(kind)}",
         column=leaf.name,
         type=str(kind),
     )
+    # Of what Arrow has no type for it is not known where it is null.
+    is_opaque = isinstance(kind, pa.OpaqueType)
+    every = np.arange(table.num_rows) if is_opaque else _one([piece.rows() for piece in pieces])
+    refusals.add(every, error)
+    return []
 
 
 _READERS: Final[
@@ -120,17 +131,19 @@ _READERS: Final[
 
 
 def _gathered(
-    name: str, pieces: list[Piece], read: Callable[[pa.Array], Read]
+    name: str, pieces: list[Piece], read: Callable[[pa.Array], Read], refusals: Refusals
 ) -> tuple[npt.NDArray[Any], Rows | None]:
     """The values of all pieces, and the rows where they stand."""
-    gathered = []
+    gathered, kept = [], []
     for piece in pieces:
         values, wrong, why = read(piece.array)
         if wrong is not None and wrong.any():
-            position = int(wrong.argmax())
-            _refuse(name, piece.row(position), _raw(piece.array[position]), why)
+            value = _raw(piece.array[int(wrong.argmax())])
+            refusals.add(*_refused(name, piece.rows()[wrong], value, why))
+            values, piece = values[~wrong], piece.only(~wrong)  # noqa: PLW2901
         gathered.append(values)
-    return _frozen(_one(gathered)), _rows(pieces)
+        kept.append(piece)
+    return _frozen(_one(gathered)), _rows(kept)
 
 
 def _frozen(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -156,46 +169,46 @@ def _raw(scalar: pa.Scalar) -> Any:
     return scalar.value if temporal else scalar.as_py()
 
 
-def _refuse(name: str, row: int, value: Any, why: str) -> NoReturn:
+def _refused(name: str, rows: Rows, value: Any, why: str) -> tuple[Rows, InvalidValueError]:
+    """Rows, and what is wrong with the value in the first of them."""
+    row = int(rows[0])
     shown = str(value) if len(str(value)) <= 60 else f"{str(value)[:57]}..."
-    raise InvalidValueError(
-        f"attribute {name!r}, row {row}: {shown} {why}", attribute=name, value=value, row=row
-    )
+    message = f"attribute {name!r}, row {row}: {shown} {why}"
+    return rows, InvalidValueError(message, attribute=name, value=value, row=row)
 
 
-def _decimal_parts(name: str, pieces: list[Piece]) -> list[TypedValues]:
-    """Decimals that are 64-bit integers, and those that are floats, exactly."""
-    gathered = []
-    for piece in pieces:
-        numbers, whole, real = decimals(piece.array)
-        inexact = ~(whole | real)
-        if inexact.any():
-            position = int(inexact.argmax())
-            why = "is neither a 64-bit integer nor exact as a float; cast it to double to round it"
-            _refuse(name, piece.row(position), piece.array[position].as_py(), why)
-        gathered.append((numbers, whole, real))
-    numbers, whole, real = (_one(list(each)) for each in zip(*gathered, strict=True))
-    rows = _one([piece.rows() for piece in pieces])
+def _number_parts(pieces: list[Piece]) -> list[TypedValues]:
+    """Numbers that may be of any type, by the type that each of them is of."""
+    read = [numbers(piece.array) for piece in pieces]
+    rows = [piece.rows() for piece in pieces]
+    gathered: list[tuple[type[TypedValues], list[Any], list[Any]]] = [
+        (Integers, [each.integers for each in read], [each.is_integer for each in read]),
+        (Floats, [each.floats for each in read], [each.is_float for each in read]),
+        (Decimals, [each.decimals for each in read], [each.is_decimal for each in read]),
+    ]
+    every = all(piece.places is None for piece in pieces)
     parts: list[TypedValues] = []
-    if whole.any():
-        parts.append(Integers(_frozen(numbers[whole].astype(np.int64)), rows[whole]))
-    if real.any():
-        parts.append(Floats(_frozen(numbers[real].astype(np.float64)), rows[real]))
+    for part, values, masks in gathered:
+        if any(map(len, values)):
+            alone = every and all(mask.all() for mask in masks)
+            where = None if alone else _one([r[m] for r, m in zip(rows, masks, strict=True)])
+            parts.append(part(_frozen(_one(values)), where))
     return parts
 
 
-def _strings(name: str, pieces: list[Piece]) -> Strings:
+def _strings(name: str, pieces: list[Piece], refusals: Refusals) -> Strings:
     """Strings where they lie, numbered if they repeat or came so."""
+    pieces = [_unicode(name, piece, refusals) for piece in pieces]
     if not _are_numbered(pieces[0].array):
-        found = Words.joined([_words(name, piece, piece.array, None) for piece in pieces])
+        found = Words.joined([Words(*text_bytes(piece.array)) for piece in pieces])
         return Strings(None, _rows(pieces), found)
-    words, numbers = [], []
+    words, numbered = [], []
     for piece in pieces:
         codes, different = _occurring(*coded_text(piece.array))
-        words.append(_words(name, piece, different, codes))
-        numbers.append(codes.astype(np.int32, copy=False))
+        words.append(Words(*text_bytes(different)))
+        numbered.append(codes.astype(np.int32, copy=False))
     starts = offsets([len(each) for each in words])[:-1].astype(np.int32)
-    codes = _one([each + start for each, start in zip(numbers, starts, strict=True)])
+    codes = _one([each + start for each, start in zip(numbered, starts, strict=True)])
     return Strings(codes, _rows(pieces), Words.joined(words))
 
 
@@ -207,15 +220,18 @@ def _are_numbered(texts: pa.Array) -> bool:
     return repeats(Words(*text_bytes(some)).encoded())
 
 
-def _words(name: str, piece: Piece, words: pa.Array, codes: npt.NDArray[Any] | None) -> Words:
-    """The words of a piece, by the codes or in order; one that is not Unicode is refused."""
+def _unicode(name: str, piece: Piece, refusals: Refusals) -> Piece:
+    """The piece without words that are not Unicode."""
+    codes, words = coded_text(piece.array)
     found = Words(*text_bytes(words))
-    if not found.is_ascii() and (wrong := wrong_texts(words)):
-        position = wrong[0] if codes is None else int(np.isin(codes, wrong).argmax())
-        place = position if codes is None else int(codes[position])
-        shown = found.encoded()[place].decode(errors="replace")
-        _refuse(name, piece.row(position), shown, "is not Unicode (UTF-8)")
-    return found
+    wrong = [] if found.is_ascii() else wrong_texts(words)
+    odd = np.isin(codes, wrong)
+    if not odd.any():
+        return piece
+    shown = found.encoded()[int(codes[int(odd.argmax())])].decode(errors="replace")
+    refusals.add(*_refused(name, piece.rows()[odd], shown, "is not Unicode (UTF-8)"))
+    kept = piece.array.filter(pa.array(~odd))
+    return piece.only(~odd)._replace(array=kept)
 
 
 def _occurring(codes: npt.NDArray[Any], words: pa.Array) -> tuple[npt.NDArray[Any], pa.Array]:
@@ -227,34 +243,49 @@ def _occurring(codes: npt.NDArray[Any], words: pa.Array) -> tuple[npt.NDArray[An
     return (np.cumsum(used, dtype=np.int32) - 1)[codes], words.filter(pa.array(used))
 
 
-def _lists(name: str, pieces: list[Piece]) -> Lists:
+def _lists(name: str, pieces: list[Piece], refusals: Refusals) -> Lists:
     """Lists, whose elements are read when somebody looks at them."""
     from predicast.matching.batches.event_batch import EventBatch  # which is read from here
 
+    pieces = [_of_bounded_length(name, piece, refusals) for piece in pieces]
     lengths = _one([numpy_of(pc.list_value_length(piece.array)) for piece in pieces])
-    longest = int(lengths.max()) if len(lengths) else 0
     rows = _rows(pieces)
-    if longest > MAX_ELEMENTS:
-        row = int(lengths.argmax()) if rows is None else int(rows[lengths.argmax()])
-        raise ListTooLongError(
-            f"attribute {name!r}, row {row}: a list of {longest} elements; "
-            f"the limit is {MAX_ELEMENTS}",
-            limit=MAX_ELEMENTS,
-            actual=longest,
-        )
     flat = pa.chunked_array([pc.list_flatten(piece.array) for piece in pieces])
     table = pa.table({ELEMENT: flat})
     leaves = find_leaves(table.schema)
 
     def read(field: str) -> list[TypedValues]:
+        inside = Refusals(raises=refusals.raises)
         try:
-            return _parts(table, leaves[field])
+            parts = _parts(table, leaves[field], inside)
         except (ModelError, UnsupportedColumnError) as error:
             error.add_note(f"in the lists of {name!r}; rows are counted over all their elements")
             raise
+        if inside.latest is not None:
+            number = np.repeat(np.arange(len(lengths)), lengths)[inside.rows()]
+            refusals.add(number if rows is None else rows[number], inside.latest)
+        return parts
 
     store = Store(offsets(lengths), EventBatch(len(flat), PartsOnDemand(leaves, read)))
     return Lists(np.arange(len(lengths)), rows, store)
+
+
+def _of_bounded_length(name: str, piece: Piece, refusals: Refusals) -> Piece:
+    """The piece without lists that are too long."""
+    lengths = numpy_of(pc.list_value_length(piece.array))
+    wrong = lengths > MAX_ELEMENTS
+    if not wrong.any():
+        return piece
+    longest = int(lengths[int(wrong.argmax())])
+    rows = piece.rows()[wrong]
+    error = ListTooLongError(
+        f"attribute {name!r}, row {int(rows[0])}: a list of {longest} elements; "
+        f"the limit is {MAX_ELEMENTS}",
+        limit=MAX_ELEMENTS,
+        actual=longest,
+    )
+    refusals.add(rows, error)
+    return piece.only(~wrong)._replace(array=piece.array.filter(pa.array(~wrong)))
 
 
 def _shown(kind: pa.DataType) -> str:
@@ -296,22 +327,25 @@ def _end(
 
 
 def _interval_parts(
-    name: str, lows: list[TypedValues], highs: list[TypedValues], length: int
+    name: str,
+    lows: list[TypedValues],
+    highs: list[TypedValues],
+    length: int,
+    refusals: Refusals,
 ) -> list[TypedValues]:
     """Intervals; as arrays if all ends are of one representation."""
     types = {type(part) for part in (*lows, *highs)}
     if not types:
         return []
     if len(types) > 1 or not types <= {Integers, Floats, Timestamps}:
-        return [_boxed_intervals(name, lows, highs, length)]
+        return [_boxed_intervals(name, lows, highs, length, refusals)]
     dtype = (*lows, *highs)[0].values.dtype
     (lo, has_lo), (hi, has_hi) = (_spread(parts, length, dtype) for parts in (lows, highs))
     empty = has_lo & has_hi & (lo > hi)
     ends = ClosedEnds(types.pop().kind, lo, hi, has_lo, has_hi)
-    if empty.any():
-        row = int(empty.argmax())
-        _interval(name, row, *(ends.value(each[row]) for each in (lo, hi)))
-    there = has_lo | has_hi
+    for row in np.flatnonzero(empty).tolist():
+        _interval(name, row, ends.value(lo[row]), ends.value(hi[row]), refusals)
+    there = (has_lo | has_hi) & ~empty
     if there.all():
         return [Intervals(ends, None)]
     rows = np.flatnonzero(there)
@@ -332,13 +366,19 @@ def _spread(
 
 
 def _boxed_intervals(
-    name: str, lows: list[TypedValues], highs: list[TypedValues], length: int
+    name: str,
+    lows: list[TypedValues],
+    highs: list[TypedValues],
+    length: int,
+    refusals: Refusals,
 ) -> Intervals:
     lo, hi = (_boxed(parts, length) for parts in (lows, highs))
-    rows = [row for row in range(length) if lo[row] is not None or hi[row] is not None]
-    boxed = np.empty(len(rows), object)
-    boxed[:] = [_interval(name, row, lo[row], hi[row]) for row in rows]
-    return Intervals(boxed, np.array(rows, np.int64))
+    there = [row for row in range(length) if lo[row] is not None or hi[row] is not None]
+    made = [(row, _interval(name, row, lo[row], hi[row], refusals)) for row in there]
+    kept = [(row, interval) for row, interval in made if interval is not None]
+    boxed = np.empty(len(kept), object)
+    boxed[:] = [interval for _, interval in kept]
+    return Intervals(boxed, np.array([row for row, _ in kept], np.int64))
 
 
 def _boxed(parts: list[TypedValues], length: int) -> list[Any]:
@@ -349,10 +389,11 @@ def _boxed(parts: list[TypedValues], length: int) -> list[Any]:
     return values
 
 
-def _interval(name: str, row: int, lo: Any, hi: Any) -> Interval:
+def _interval(name: str, row: int, lo: Any, hi: Any, refusals: Refusals) -> Interval | None:
     try:
         return Interval(lo, hi)
     except ModelError as error:
-        raise InvalidIntervalError(
-            f"attribute {name!r}, row {row}: {error.message}", attribute=name, row=row
-        ) from error
+        message = f"attribute {name!r}, row {row}: {error.message}"
+        refused = InvalidIntervalError(message, attribute=name, row=row)
+        refusals.add(np.array([row]), refused)
+        return None

@@ -28,14 +28,15 @@ class Piece(NamedTuple):
     first: int  # the row of the table at which the chunk begins
     places: npt.NDArray[np.int64] | None  # in the chunk; None: everywhere
 
-    def row(self, position: int) -> int:
-        """The row of the table in which one of the values stands."""
-        return self.first + (position if self.places is None else int(self.places[position]))
-
     def rows(self) -> npt.NDArray[np.int64]:
         """The rows of the table in which they all stand."""
         places = np.arange(len(self.array)) if self.places is None else self.places
         return places + self.first if self.first else places
+
+    def only(self, kept: _Mask) -> Piece:
+        """The places of some of the values; whoever asks has read them already."""
+        places = np.flatnonzero(kept) if self.places is None else self.places[kept]
+        return self._replace(array=self.array[:0], places=places)
 
 
 class LeafColumn(NamedTuple):

@@ -23,12 +23,14 @@ import numpy.typing as npt
 from predicast.arrays import Words
 from predicast.matching.batches.interval_ends import IntervalEnds
 from predicast.model import Absent, Constraint, Held, Interval, Kind, Operator, Value
+from predicast.model.decimals import ExactDecimal
 from predicast.model.domain import after_prefix, domain_of
 from predicast.model.operators import JOINED
 from predicast.model.values import INT_MAX, INT_MIN, from_microseconds, microseconds
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Rows: TypeAlias = npt.NDArray[np.int64]
+Number: TypeAlias = int | float | ExactDecimal
 
 
 class TypedValues(ABC):
@@ -116,18 +118,18 @@ class Integers(TypedValues):
     values: npt.NDArray[np.int64]
     kind = Kind.NUMBER
 
-    def less(self, operand: int | float) -> Mask:
+    def less(self, operand: Number) -> Mask:
         return self._up_to(math.ceil(operand) - 1)
 
-    def at_most(self, operand: float) -> Mask:
+    def at_most(self, operand: Number) -> Mask:
         return self._up_to(math.floor(operand))
 
-    def equal(self, operand: int | float) -> Mask:
-        if isinstance(operand, float):  # a canonical float is no 64-bit integer
+    def equal(self, operand: Number) -> Mask:
+        if not isinstance(operand, int):  # a canonical float is no 64-bit integer
             return np.zeros(len(self.values), bool)
         return np.equal(self.values, operand)
 
-    def among(self, operands: Sequence[float]) -> Mask:
+    def among(self, operands: Sequence[Number]) -> Mask:
         whole = [operand for operand in operands if isinstance(operand, int)]
         return np.isin(self.values, np.array(whole, np.int64))
 
@@ -143,20 +145,39 @@ class Floats(TypedValues):
     values: npt.NDArray[np.float64]
     kind = Kind.NUMBER
 
-    def less(self, operand: float) -> Mask:
+    def less(self, operand: Number) -> Mask:
         # If the nearest float lies below the operand, it is itself less than the operand.
         nearest = float(operand)
         return self.values <= nearest if nearest < operand else self.values < nearest
 
-    def at_most(self, operand: float) -> Mask:
+    def at_most(self, operand: Number) -> Mask:
         nearest = float(operand)
         return self.values < nearest if nearest > operand else self.values <= nearest
 
-    def equal(self, operand: float) -> Mask:
+    def equal(self, operand: Number) -> Mask:
         nearest = float(operand)
         if nearest != operand:
             return np.zeros(len(self.values), bool)
         return np.equal(self.values, nearest)
+
+
+class Decimals(TypedValues):
+    """Numbers that are neither 64-bit integers nor floats, as objects."""
+
+    kind = Kind.NUMBER
+
+    def less(self, operand: Number) -> Mask:
+        return np.array([value < operand for value in self.values], bool)
+
+    def at_most(self, operand: Number) -> Mask:
+        return np.array([value <= operand for value in self.values], bool)
+
+    def equal(self, operand: Number) -> Mask:
+        return np.array([value == operand for value in self.values], bool)
+
+    def value(self, position: int) -> ExactDecimal:
+        number: ExactDecimal = self.values[position]
+        return number
 
 
 class Booleans(TypedValues):

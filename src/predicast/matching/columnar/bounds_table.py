@@ -32,7 +32,7 @@ from predicast.bounded_cache import remembered
 from predicast.matching.columnar.compile.cuts import EXACT
 from predicast.model import Kind, Operator
 from predicast.model.operators import BOUNDS
-from predicast.model.outline import KINDS, Outline
+from predicast.model.outline import KINDS, OperandType, Outline
 from predicast.model.values import microseconds
 
 NEVER: Final = np.iinfo(np.int64).max  # the epoch of what is not gone
@@ -263,7 +263,7 @@ def _bounds(outline: Outline) -> list[dict[tuple[str, Kind], tuple[_Places, _Pla
         for attribute, operator, operands in slots:
             kinds = {KINDS.get(type_) for type_ in operands}
             kind = kinds.pop() if len(kinds) == 1 else None
-            if kind is None or operator not in BOUNDS:
+            if kind is None or operator not in BOUNDS or OperandType.DECIMAL in operands:
                 return None
             if kind not in _BY_ORDER and operator is not Operator.EQ:
                 return None

@@ -14,7 +14,9 @@ from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import (
     Booleans,
+    Decimals,
     Intervals,
+    Number,
     Strings,
     TypedValues,
     ranges_over_integers,
@@ -34,6 +36,8 @@ from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
 from predicast.matching.columnar.reserved import FLOAT, INTEGER, NOT_THERE
 from predicast.matching.columnar.text_axes import TextAxis, TextPool, pool_of
 from predicast.model import Absent, Elements, Event, Held, Interval, Kind
+from predicast.model.decimals import order_text
+from predicast.model.spans import Span
 from predicast.model.values import kind_of, microseconds
 
 _TEXT_ROOM: Final = 1 << 12  # bytes of an event's strings that there is room for at first
@@ -115,6 +119,7 @@ class _AttributeAxes(NamedTuple):
     numbers: list[int]
     texts: list[tuple[int, TextAxis]]
     presence: list[int]
+    exact: list[tuple[int, Axis]]  # numbers as texts
     others: list[int]  # what numbers and texts say nothing of
 
     def add(self, number: int, axis: Axis, *, whole: bool) -> None:
@@ -127,6 +132,8 @@ class _AttributeAxes(NamedTuple):
             turned = axis.name.scale is Scale.REVERSED
             text = TextAxis(axis.lower, axis.upper, turned=turned, whole=whole)
             self.texts.append((number, text))
+        elif axis.name.scale is Scale.EXACT:
+            self.exact.append((number, axis))
         elif axis.name.scale is Scale.PRESENCE:
             self.presence.append(number)
         elif axis.name.scale is not Scale.DISCRETE:
@@ -150,13 +157,13 @@ class EventCoder:
         self._axes = axes
         self._by_attribute: dict[str, _AttributeAxes] = {}
         for attribute in patterned:
-            self._by_attribute[attribute] = _AttributeAxes([], [], [], [], [])
+            self._by_attribute[attribute] = _AttributeAxes([], [], [], [], [], [])
         self._texts = {attribute: number for number, attribute in enumerate(patterned)}
         for number, axis in enumerate(axes):
             attribute = axis.name.attribute
             mine = self._by_attribute.get(attribute)
             if mine is None:
-                mine = self._by_attribute[attribute] = _AttributeAxes([], [], [], [], [])
+                mine = self._by_attribute[attribute] = _AttributeAxes([], [], [], [], [], [])
             mine.add(number, axis, whole=number in whole)
             if axis.name.scale in TEXTUAL:
                 self._texts.setdefault(attribute, len(self._texts))
@@ -199,6 +206,9 @@ class EventCoder:
                         wholes[axis], types[axis] = value, INTEGER
                     else:
                         reals[axis], types[axis] = value, FLOAT
+                for axis, its in mine.exact:
+                    low[axis], high[axis] = _exact_code(its, value)  # type: ignore[arg-type]
+                    is_wide[axis] = False
                 if mine.texts or mine.others:
                     _fail(mine, codes, numbers=False)
             elif type_ is str:
@@ -207,7 +217,7 @@ class EventCoder:
                 text = self._texts.get(attribute)
                 if text is not None:
                     texts.append((text, value.encode()))  # type: ignore[union-attr]
-                if mine.numbers or mine.others:
+                if mine.numbers or mine.exact or mine.others:
                     _fail(mine, codes, numbers=True)
             else:
                 for axis, its in mine.all:
@@ -292,7 +302,9 @@ class EventCoder:
 def _fail(mine: _AttributeAxes, codes: OneEvent, *, numbers: bool) -> None:
     """Note that a value is of another kind than numbers, or than texts, and than all others."""
     low, high, is_wide, *_ = codes.flat
-    failing = mine.numbers if numbers else [axis for axis, *_ in mine.texts]
+    failing = [*mine.numbers, *(axis for axis, _ in mine.exact)]
+    if not numbers:
+        failing = [axis for axis, *_ in mine.texts]
     for axis in (*failing, *mine.others):
         low[axis], high[axis] = FAILS
         is_wide[axis] = False
@@ -323,12 +335,35 @@ def value_code(axis: Axis, value: Held) -> tuple[int, int]:
         assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
         turned = scale is Scale.REVERSED
         return TextAxis(axis.lower, axis.upper, turned=turned, whole=False).code(value)
+    if scale is Scale.EXACT and kind_of(value) is Kind.NUMBER:
+        return _exact_code(axis, value)  # type: ignore[arg-type]
     if SCALES[kind_of(value)] is not scale:
         return FAILS
-    number = microseconds(value) if isinstance(value, datetime) else value
+    number: Any = microseconds(value) if isinstance(value, datetime) else value
     number = int(number) if isinstance(number, bool) else number
     assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
     return axis.lower.code(number), axis.upper.code(number)
+
+
+def _exact_code(axis: Axis, number: Number) -> tuple[int, int]:
+    """What a number says of an axis of texts that sort as numbers do."""
+    return _text_code(axis, order_text(number))
+
+
+def _text_code(axis: Axis, text: str) -> tuple[int, int]:
+    assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
+    return TextAxis(axis.lower, axis.upper, turned=False, whole=False).code(text)
+
+
+def _code_one_by_one(axis: Axis, part: TypedValues, codes: AxisCodes) -> None:
+    """Numbers of which either they or the cuts are no numbers of a processor."""
+    rows = np.arange(len(part)) if part.rows is None else part.rows
+    known: dict[Any, tuple[int, int]] = {}
+    for position, row in enumerate(rows.tolist()):
+        value = part.value(position)
+        if value not in known:
+            known[value] = value_code(axis, value)
+        codes.low[row], codes.high[row] = known[value]
 
 
 def _code_part(axis: Axis, part: TypedValues, codes: AxisCodes) -> None:
@@ -348,6 +383,10 @@ def _code_part(axis: Axis, part: TypedValues, codes: AxisCodes) -> None:
     codes.is_wide[rows] = isinstance(part, Intervals)
     if isinstance(part, Intervals):
         codes.low[rows], codes.high[rows] = _code_intervals(axis, part)
+    elif part.kind is Kind.NUMBER and (
+        scale is Scale.EXACT or (scale is Scale.NUMBER and isinstance(part, Decimals))
+    ):
+        _code_one_by_one(axis, part, codes)
     elif SCALES[part.kind] is scale:
         assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
         values = part.values.astype(np.int64) if isinstance(part, Booleans) else part.values
@@ -371,7 +410,7 @@ def _code_intervals(
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Crosswise, as ``interval_code`` says."""
     ends = part.closed
-    if ends is None:
+    if ends is None or axis.name.scale is Scale.EXACT:
         pairs = [interval_code(axis, interval) for interval in part.values]
         both = np.array(pairs, np.int32).reshape(-1, 2)
         return both[:, 0], both[:, 1]
@@ -387,15 +426,37 @@ def _code_intervals(
     return low, high
 
 
+def _exact_interval_code(axis: Axis, span: Span) -> tuple[int, int]:
+    low, high = axis.lower_cuts(), 0
+    if span.hi is not None:
+        # Cuts stand just before a text; one at the end itself counts unless the end is open: then
+        # it is those up to a text that no number has, which sorts right before it.
+        text = order_text(span.hi)
+        before = f"{text[:-1]}{chr(ord(text[-1]) - 1)}\x7f"
+        low, _ = _text_code(axis, before if span.hi_open else text)
+    if span.lo is not None:
+        _, high = _text_code(axis, order_text(span.lo) + "\0" * span.lo_open)
+    return low, high
+
+
+_OF_INTERVALS: Final = {
+    Scale.NUMBER: Kind.NUMBER,
+    Scale.EXACT: Kind.NUMBER,
+    Scale.TIMESTAMP: Kind.TIMESTAMP,
+}
+
+
 def interval_code(axis: Axis, interval: Interval) -> tuple[int, int]:
     """Crosswise: the lower code of the upper end, the upper code of the lower end."""
-    kind = {Scale.NUMBER: Kind.NUMBER, Scale.TIMESTAMP: Kind.TIMESTAMP}.get(axis.name.scale)
+    kind = _OF_INTERVALS.get(axis.name.scale)
     if kind is None or interval.kind not in {kind, None}:
         return FAILS
-    assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
     span = interval.span()
     if interval.is_discrete():
         span = span.closed_over_integers()
+    if axis.name.scale is Scale.EXACT:
+        return _exact_interval_code(axis, span)
+    assert isinstance(axis.lower, NumberCuts) and isinstance(axis.upper, NumberCuts)
     if span.hi is None:
         low = len(axis.lower)
     else:

@@ -120,6 +120,8 @@ class Columnar(Matcher):
         view = self._view
         epoch, parts = view.epoch + 1, view.parts
         self._is_large_due = False
+        if self._full:
+            self._forget_compiled()
         if gone:
             parts = self._drop(parts, gone, epoch)
         if delta.added:
@@ -290,8 +292,16 @@ class Columnar(Matcher):
     def _compile_recent(self) -> None:
         """Have what is recent compiled, as the latest view has it."""
         if len(self._recent):
-            self._full = (*self._full, self._view.parts.recents[-1])
-            self._recent = Recent(self.absent)
+            full, recent = (*self._full, self._view.parts.recents[-1]), Recent(self.absent)
+            self._full, self._recent = full, recent
+
+    def _forget_compiled(self) -> None:
+        """See to it that nothing waits which the latest view has compiled: that is what counts.
+
+        Whoever had it compiled may have been interrupted before he could say so.
+        """
+        recents = self._view.parts.recents
+        self._full = tuple(each for each in self._full if each in recents)
 
     def _wake(self, lane: Lane) -> None:
         """Have what is due in a lane done, in a background thread."""
@@ -336,6 +346,7 @@ class Columnar(Matcher):
         with self._changing:
             if not self._is_whole or self._is_running(lane):
                 return None
+            self._forget_compiled()
             merge = self._due_small() if lane == "small" else self._due_large(room)
             if merge is not None:
                 self._merges[lane] = merge
@@ -391,8 +402,8 @@ class Columnar(Matcher):
                 return
             new = merge.result()
             view = self._view
-            self._full = tuple(each for each in self._full if each not in merge.recents)
             view.parts = view.parts.with_segment(new, (*merge.recents, *merge.segments))
+            self._forget_compiled()
             self._compiled += merge.compiled
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from predicast.arrays import Array
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.batches.typed_values import Intervals, Strings, TypedValues
+from predicast.matching.batches.typed_values import Decimals, Intervals, Strings, TypedValues
 from predicast.matching.brute_force import CHUNK_ROWS, Groups, MaskCache
 from predicast.matching.columnar import loops
 from predicast.matching.columnar.bounds_table import (
@@ -279,7 +279,7 @@ class RecentView:
 
     def match(self, event: Event, epoch: int) -> list[int]:
         """The keys that one event matches; some perhaps twice."""
-        if event.is_region and self._has_columns_of(event):
+        if (event.is_region or event.has_decimals()) and self._has_columns_of(event):
             return self._by_definition(range(self._rows), event, epoch)
         found = []
         if self._odd:
@@ -308,7 +308,7 @@ class RecentView:
     def match_columns(self, columns: EventBatch, epoch: int) -> list[Runs]:
         """The matches of a batch, in pieces whose values fit in memory."""
         if any(
-            isinstance(part, Intervals)
+            isinstance(part, Intervals | Decimals)
             for name in self.recent.columns.attributes()
             for part in columns.parts(name)
         ):

@@ -30,7 +30,7 @@ import numpy as np
 
 from predicast.arrays import Array, Words
 from predicast.errors import DamagedSnapshotError
-from predicast.matching.columnar.compile.axes import TEXTUAL, Axis, AxisName, Scale
+from predicast.matching.columnar.compile.axes import WRITTEN, Axis, AxisName, Scale
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
 from predicast.matching.columnar.layout.image import DTYPES, Image, SegmentArrays
@@ -156,7 +156,7 @@ class _Restoring:
             if written.lower or written.upper:
                 raise _damaged("has cuts on an axis without any")
             return Axis(name, None, None)
-        cuts = self._text_cuts if written.scale in TEXTUAL else self._number_cuts
+        cuts = self._text_cuts if written.scale in WRITTEN else self._number_cuts
         return Axis(name, cuts(written.lower), cuts(written.upper))
 
     def _number_cuts(self, numbers: list[int]) -> NumberCuts:

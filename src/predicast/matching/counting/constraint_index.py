@@ -55,6 +55,7 @@ from predicast.matching.counting.constraint_lists import (
 from predicast.matching.counting.constraint_subscription_list import HeldConstraint
 from predicast.matching.counting.constraint_tries import PrefixTrie, SubstringTrie, SuffixTrie
 from predicast.model import Elements, Held, Interval, Kind, Operator
+from predicast.model.decimals import ExactDecimal
 from predicast.model.operators import PRESENCE
 
 _LISTS: Final[dict[Operator, Callable[[], ConstraintList]]] = {
@@ -83,6 +84,7 @@ class ConstraintIndex:
         self._types: dict[type, _Names] = {
             int: self._kinds[Kind.NUMBER],
             float: self._kinds[Kind.NUMBER],
+            ExactDecimal: self._kinds[Kind.NUMBER],
             str: self._kinds[Kind.STRING],
             bool: self._kinds[Kind.BOOLEAN],
             datetime: self._kinds[Kind.TIMESTAMP],

@@ -65,6 +65,7 @@ from predicast.matching.counting.constraint_subscription_list import (
 )
 from predicast.matching.memory import deep_bytes
 from predicast.model import Absent, Elements, Event, Interval
+from predicast.model.decimals import ExactDecimal
 
 # Matched together: enough for attributes to repeat, few enough for the lists to fit in memory.
 _BATCH_EVENTS: Final = 4_096
@@ -79,7 +80,8 @@ class AttributeEventList:
     def __init__(self, events: Iterable[Event]) -> None:
         numbers = _names()  # integers and floats in one: equal numbers are one attribute
         types: dict[type, _Names] = {int: numbers, float: numbers}
-        types |= {type_: _names() for type_ in (str, bool, datetime, Elements)}
+        singles = (ExactDecimal, str, bool, datetime, Elements)
+        types |= {type_: _names() for type_ in singles}
         intervals = _names()
         for number, event in enumerate(events):
             for name, value in event.items():

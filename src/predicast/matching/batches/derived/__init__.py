@@ -1,5 +1,5 @@
 """Derived attributes of a batch, computed by columns."""
 
-from predicast.matching.batches.derived.evaluation import with_derived
+from predicast.matching.batches.derived.evaluation import at_times, with_derived
 
-__all__ = ["with_derived"]
+__all__ = ["at_times", "with_derived"]

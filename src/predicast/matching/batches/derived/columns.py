@@ -17,6 +17,7 @@ from predicast.arrays import Words, offsets
 from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import (
     Booleans,
+    Decimals,
     Floats,
     Integers,
     Mask,
@@ -26,6 +27,7 @@ from predicast.matching.batches.typed_values import (
     TypedValues,
 )
 from predicast.model import Value
+from predicast.model.decimals import ExactDecimal
 from predicast.model.values import microseconds
 
 Column: TypeAlias = list[TypedValues]  # parts that share no row
@@ -33,6 +35,7 @@ Column: TypeAlias = list[TypedValues]  # parts that share no row
 TYPES: Final[dict[type, type[TypedValues]]] = {
     int: Integers,
     float: Floats,
+    ExactDecimal: Decimals,
     bool: Booleans,
     str: Strings,
     datetime: Timestamps,
@@ -40,6 +43,7 @@ TYPES: Final[dict[type, type[TypedValues]]] = {
 _DTYPES: Final[dict[type[TypedValues], Any]] = {
     Integers: np.int64,
     Floats: np.float64,
+    Decimals: object,
     Booleans: np.bool_,
     Timestamps: np.int64,
 }

@@ -10,14 +10,27 @@ only in what is said of lists.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from predicast.derived import Call, Case, Constant, Each, Input, Span, Test, Tree, inputs_of
+from predicast.derived import (
+    NOW,
+    Call,
+    Case,
+    Constant,
+    Each,
+    Input,
+    Span,
+    Test,
+    Tree,
+    asks_for_now,
+    inputs_of,
+)
 from predicast.derived.functions import COMPARISONS, FUNCTIONS
 from predicast.derived.times import FIELDS
 from predicast.derived.tree import Condition
@@ -64,9 +77,20 @@ def with_derived(batch: EventBatch, trees: Mapping[str, Tree]) -> EventBatch:
     return EventBatch(len(batch), parts)
 
 
-def _each(lists: Lists, trees: Mapping[str, Tree]) -> Lists:
+def at_times(batch: EventBatch, now: datetime | str) -> EventBatch:
+    """The batch with the time at which its events arrive: one for all, or a column of its own."""
+    parts = {name: batch.parts(name) for name in batch.attributes()}
+    if isinstance(now, str):
+        arrivals = [part for part in batch.parts(now) if isinstance(part, Timestamps)]
+        return EventBatch(len(batch), {**parts, NOW: arrivals})
+    return EventBatch(len(batch), {**parts, NOW: [constant(now, len(batch))]})
+
+
+def _each(batch: EventBatch, lists: Lists, trees: Mapping[str, Tree]) -> Lists:
     """The same lists with what is computed from their elements."""
     first, elements = lists.store
+    if any(map(asks_for_now, trees.values())):
+        elements = _arriving(batch, lists)
 
     def part(name: str) -> Sequence[TypedValues]:
         tree = trees.get(name)
@@ -76,13 +100,33 @@ def _each(lists: Lists, trees: Mapping[str, Tree]) -> Lists:
     return Lists(lists.values, lists.rows, Store(first, EventBatch(len(elements), parts)))
 
 
+def _arriving(batch: EventBatch, lists: Lists) -> EventBatch:
+    """The elements of lists, each of which arrives when its event does."""
+    first, elements = lists.store
+    row = np.full(len(first) - 1, -1)
+    row[lists.values] = rows_of(lists)
+    row = np.repeat(row, np.diff(first))
+
+    def arrivals() -> Iterator[TypedValues]:
+        for part in batch.parts(NOW):
+            place = np.full(len(batch) + 1, -1)  # the last is that of no row
+            place[rows_of(part)] = np.arange(len(part))
+            there = np.flatnonzero(place[row] >= 0)
+            yield made(Timestamps, part.values[place[row[there]]], there)
+
+    def parts(name: str) -> Sequence[TypedValues]:
+        return list(arrivals()) if name == NOW else elements.parts(name)
+
+    return EventBatch(len(elements), PartsOnDemand([*elements.attributes(), NOW], parts))
+
+
 def _root(batch: EventBatch, tree: Tree) -> Sequence[TypedValues]:
     if isinstance(tree, Input):
         return batch.parts(tree.name)
     if isinstance(tree, Each):
         trees = dict(tree.computed)
         parts = batch.parts(tree.name)
-        return [_each(part, trees) if isinstance(part, Lists) else part for part in parts]
+        return [_each(batch, part, trees) if isinstance(part, Lists) else part for part in parts]
     column = _column(batch, tree)
     for name in inputs_of(tree):
         for part in batch.parts(name):
@@ -113,6 +157,8 @@ def _column(batch: EventBatch, tree: Tree) -> Column:
             return [constant(value, len(batch))]
         case Case():
             return _case(batch, tree)
+        case Call("now"):
+            return list(batch.parts(NOW))
         case Call("shift", (subject, Span() as span)):
             return _shifted(_column(batch, subject), span)
         case Call("<=>", (left, right)):

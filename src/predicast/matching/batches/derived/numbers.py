@@ -13,7 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from predicast.derived.values import rounded as rounded_value
-from predicast.matching.batches.typed_values import Floats, Integers, Mask, TypedValues
+from predicast.matching.batches.typed_values import (
+    Decimals,
+    Floats,
+    Integers,
+    Mask,
+    TypedValues,
+)
 from predicast.model.values import INT_MAX, INT_MIN
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -26,7 +32,8 @@ _MAX_DIGITS: Final = 15  # 10**15 is far within what a float holds exactly
 
 
 def arithmetic(function: str, left: TypedValues, right: TypedValues) -> Result | None:
-    """A function of two numbers."""
+    """A function of two numbers; decimals are computed with as floats."""
+    left, right = _as_floats(left), _as_floats(right)
     if not _are_numbers(left, right):
         return None
     if isinstance(left, Integers) and isinstance(right, Integers) and function != "/":
@@ -89,6 +96,7 @@ _REAL: Final[dict[str, Callable[[Array, Array], Array]]] = {
 
 def of_one(function: str, part: TypedValues) -> Result | None:
     """A function of one number."""
+    part = _as_floats(part)
     if isinstance(part, Integers):
         if function in {"floor", "ceil", "round"}:
             return Integers, part.values, None
@@ -142,6 +150,9 @@ def compared(function: str, left: TypedValues, right: TypedValues) -> Mask | Non
     """A comparison of two numbers, exactly; ``None`` if they are none."""
     if not _are_numbers(left, right):
         return None
+    if isinstance(left, Decimals) or isinstance(right, Decimals):
+        x, y = left.values.astype(object), right.values.astype(object)
+        return DIRECT[function](x, y).astype(bool)
     if isinstance(left, Integers) is isinstance(right, Integers):
         return DIRECT[function](left.values, right.values)
     if isinstance(left, Integers):
@@ -170,7 +181,11 @@ DIRECT: Final[dict[str, Callable[[Array, Array], Mask]]] = {
 
 
 def _are_numbers(*parts: TypedValues) -> bool:
-    return all(isinstance(part, Integers | Floats) for part in parts)
+    return all(isinstance(part, Integers | Floats | Decimals) for part in parts)
+
+
+def _as_floats(part: TypedValues) -> TypedValues:
+    return Floats(part.values.astype(np.float64), part.rows) if isinstance(part, Decimals) else part
 
 
 def in_range(values: Array, bits: int) -> Mask:

@@ -121,6 +121,6 @@ def _with_intervals(tree: Tree) -> set[str]:
 
 def _may_hold_for_intervals(atom: Atom) -> bool:
     if isinstance(atom, Coded):
-        return atom.axis.scale in {Scale.NUMBER, Scale.TIMESTAMP}
+        return atom.axis.scale in {Scale.NUMBER, Scale.EXACT, Scale.TIMESTAMP}
     single = {Kind.STRING, Kind.LIST}
     return any(constraint.kind not in single for constraint in atom.constraints)

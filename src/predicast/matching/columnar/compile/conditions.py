@@ -26,8 +26,10 @@ from predicast.matching.columnar.compile.trees import (
 )
 from predicast.model import Absent, Constraint, Kind, Operator
 from predicast.model.constraint import joined_constraint
+from predicast.model.decimals import ExactDecimal, order_text
 from predicast.model.domain import UNIVERSE, Domain, domain_of, spans_of
 from predicast.model.operators import ELEMENTS
+from predicast.model.spans import Span
 
 PATTERNS: Final = frozenset(
     {Operator.SUFFIX, Operator.CONTAINS, Operator.LIKE, Operator.MATCHES}
@@ -73,10 +75,24 @@ def _values_tree(attribute: str, domain: Domain, absent: Absent) -> Tree:
         return _strings_tree(attribute, domain, absent)
     if domain.kind is Kind.LIST:
         return every((_is_list(attribute), *map(_list_tree, domain.rest)))
-    coded = Coded(AxisName(attribute, SCALES[domain.kind]), domain.spans)
+    scale, spans = SCALES[domain.kind], domain.spans
+    if domain.kind is Kind.NUMBER and any(map(_is_exact, spans)):
+        scale, spans = Scale.EXACT, tuple(map(_as_texts, spans))
+    coded = Coded(AxisName(attribute, scale), spans)
     if domain.kind is Kind.NUMBER and domain.spans[0].is_empty_of_integers():
         return every((Coded(AxisName(attribute, Scale.DISCRETE), (IS_CLEAR,)), coded))
     return coded
+
+
+def _is_exact(span: Span) -> bool:
+    return type(span.lo) is ExactDecimal or type(span.hi) is ExactDecimal
+
+
+def _as_texts(span: Span) -> Span:
+    """A span of numbers as one of the texts that sort like them, half-open as those of strings."""
+    lo = None if span.lo is None else order_text(span.lo) + "\0" * span.lo_open
+    hi = None if span.hi is None else order_text(span.hi) + "\0" * (not span.hi_open)
+    return Span(lo, hi, False, True)
 
 
 # Lists.

@@ -19,7 +19,7 @@ least int64 and the least float64 behind it.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,10 +34,11 @@ import pyarrow.compute as pc
 from predicast.arrays import Words, offsets, windows
 from predicast.arrow import text_bytes
 from predicast.matching.columnar import loops
+from predicast.model.decimals import ExactDecimal
 from predicast.model.values import INT_MAX, INT_MIN
 
 Codes: TypeAlias = npt.NDArray[np.int32]
-Number: TypeAlias = int | float
+Number: TypeAlias = int | float | ExactDecimal
 
 EXACT: Final = 2**53  # integers below it are exact as float64
 _SHIFTABLE: Final = 2**61
@@ -179,6 +180,8 @@ class NumberCuts:
         """How many cuts lie before one value."""
         if isinstance(value, float):
             return bisect_right(self._one_float, value)
+        if not isinstance(value, int):
+            return bisect_left(range(len(self)), value, key=self._value)  # it is at none of them
         ints, table, first, last = self._one
         if table is None:
             return bisect_right(ints, value)
@@ -187,8 +190,15 @@ class NumberCuts:
             return code
         return 0 if value < first else len(ints)
 
+    def _value(self, position: int) -> Any:
+        """The number that a cut is at."""
+        whole, rest = int(self.whole[position]), float(self.rest[position])
+        return whole if rest == 0 else whole + rest if abs(rest) < 1 else rest
+
     def code_cut(self, value: Number, side: int) -> int:
         """How many cuts are at or before a cut; side -1 means those at smaller values only."""
+        if isinstance(value, ExactDecimal):
+            return self.code(value)
         whole, rest = split(value)
         first, last = np.searchsorted(self.whole, (whole, whole + 1 if whole < INT_MAX else whole))
         last = len(self) if whole == INT_MAX else last
@@ -246,7 +256,7 @@ def _distinct(
     return np.flatnonzero(there) + least, np.cumsum(there)[integers - least] - 1
 
 
-def split(value: Number) -> tuple[int, float]:
+def split(value: int | float) -> tuple[int, float]:
     """A number as its integral part and the rest, both exact; a huge float is all rest."""
     if isinstance(value, int):
         return value, 0.0
@@ -256,7 +266,9 @@ def split(value: Number) -> tuple[int, float]:
     return whole, value - whole
 
 
-def split_all(values: Sequence[Number]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def split_all(
+    values: Sequence[int | float],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Many numbers as integral parts and rests."""
     if all(type(value) is int for value in values):
         return np.array(values, np.int64), np.zeros(len(values))
@@ -265,7 +277,7 @@ def split_all(values: Sequence[Number]) -> tuple[npt.NDArray[np.int64], npt.NDAr
 
 
 def _least_float(whole: int, rest: float, side: int) -> float:
-    value: Number = rest if abs(rest) > 1 else whole
+    value = rest if abs(rest) > 1 else whole
     nearest = float(value)
     behind = nearest > value or (nearest == value and side == 0)
     return nearest if behind else math.nextafter(nearest, math.inf)

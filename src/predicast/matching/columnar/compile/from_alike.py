@@ -32,7 +32,7 @@ from predicast.model import Absent, Kind, Operator
 from predicast.model.domain import after_prefix
 from predicast.model.operand_columns import OperandColumns
 from predicast.model.operators import BOUNDS
-from predicast.model.outline import KINDS, Slot
+from predicast.model.outline import KINDS, OperandType, Slot
 
 _WHOLE_KINDS: Final = frozenset({Kind.TIMESTAMP, Kind.BOOLEAN})
 
@@ -149,7 +149,8 @@ def _presence(attribute: str, length: int) -> Column:
 def _valued(attribute: str, group: list[tuple[Slot, Sequence[Array]]], is_odd: Array) -> _Group:
     kinds = {KINDS.get(operand) for slot, _ in group for operand in slot.operands}
     operators = {slot.operator for slot, _ in group}
-    if len(kinds) != 1 or Operator.ABSENT in operators:
+    are_exact = any(OperandType.DECIMAL in slot.operands for slot, _ in group)
+    if len(kinds) != 1 or Operator.ABSENT in operators or are_exact:
         raise _OddError
     (kind,) = kinds
     if kind in {Kind.NUMBER, Kind.TIMESTAMP, Kind.BOOLEAN} and operators <= BOUNDS.keys():

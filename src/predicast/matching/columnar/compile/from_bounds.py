@@ -32,6 +32,7 @@ from predicast.matching.columnar.compile.cuts import (
 )
 from predicast.matching.columnar.compile.from_clauses import coded
 from predicast.model import Absent, Clause, Constraint, Kind, Operator, Subscription
+from predicast.model.decimals import ExactDecimal
 from predicast.model.operators import BOUNDS
 
 # Operators of one operand have a number here, by which to look up in arrays what they bound.
@@ -295,7 +296,7 @@ def _is_plain(constraints: Sequence[Constraint]) -> bool:
                 values = (operand,)
             else:
                 return False
-            if not all(-EXACT < value < EXACT for value in values):
+            if not all(type(v) is not ExactDecimal and -EXACT < v < EXACT for v in values):
                 return False
         elif (constraint.kind is Kind.STRING and constraint.operator in _NUMBERS) or (
             constraint.kind is Kind.BOOLEAN and constraint.operator is Operator.EQ

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from predicast.arrays import Array, offsets, places_of_each
-from predicast.matching.columnar.compile.axes import TEXTUAL, Axis, AxisName, Scale
+from predicast.matching.columnar.compile.axes import WRITTEN, Axis, AxisName, Scale
 from predicast.matching.columnar.compile.clause_tests import ClauseTests
 from predicast.matching.columnar.compile.coded_tests import CodedTests, Other
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts, split_all, spread
@@ -141,7 +141,7 @@ def _ranked(name: AxisName, spans: Sequence[Any]) -> tuple[Axis, Array, Array]:
         return Axis(name, None, None), codes[:, 0], codes[:, 1]
     lower: list[_Cut] = [None if s.lo is None else (s.lo, int(s.lo_open)) for s in spans]
     upper: list[_Cut] = [None if s.hi is None else (s.hi, int(not s.hi_open)) for s in spans]
-    rank = _rank_text if name.scale in TEXTUAL else _rank_numbers
+    rank = _rank_text if name.scale in WRITTEN else _rank_numbers
     lower_cuts, lower_position = rank(lower)
     upper_cuts, upper_position = rank(upper)
     axis = Axis(name, lower_cuts, upper_cuts)

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from predicast.arrays import Array, offsets
-from predicast.matching.columnar.compile.axes import TEXTUAL, Axis, AxisName
+from predicast.matching.columnar.compile.axes import WRITTEN, Axis, AxisName
 from predicast.matching.columnar.compile.coded_tests import CodedTests, Other, stacked
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts, ranked_apart
 
@@ -154,8 +154,8 @@ _NO_SIDE = np.zeros(0, np.int8)
 def _holders(
     numbers: Sequence[Array], names: Sequence[AxisName]
 ) -> dict[int, list[tuple[int, int]]]:
-    """For each united axis of strings, the tables that have it, and where."""
-    is_text = np.array([name.scale in TEXTUAL for name in names], bool)
+    """For each united axis of texts, the tables that have it, and where."""
+    is_text = np.array([name.scale in WRITTEN for name in names], bool)
     holders: dict[int, list[tuple[int, int]]] = {}
     for table, number in enumerate(numbers):
         there = np.flatnonzero(number >= 0)

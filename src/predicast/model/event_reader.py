@@ -1,0 +1,135 @@
+"""``EventReader``: events of the attributes that somebody looks at, made of mappings.
+
+What nobody looks at is not even touched: it may be bytes, a matrix or a NaN. What is looked at and
+is no value of the model is refused; who wants to go on without it is told why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from predicast.errors import InvalidEventError, ModelError, NestingTooDeepError
+from predicast.model.event import (
+    MAX_NESTING,
+    Event,
+    Held,
+    checked_attribute,
+    misnamed,
+    trusted_event,
+)
+from predicast.model.interval import Interval
+
+_SURELY_NO_MAPPINGS: Final = frozenset({int, float, str, bool, Interval})
+
+_Flat = dict[str, Held]
+
+
+class EventReader:
+    """Makes events of mappings, of the attributes with these names and no others.
+
+    >>> EventReader({"price", "order.total"}).event({"price": 9.5, "tags": ["new"]})
+    Event({'price': 9.5})
+    """
+
+    __slots__ = ("_above", "names")
+
+    names: frozenset[str]
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = frozenset(names)
+        # Where a mapping may hold one of them: "a" and "a.b" for "a.b.c".
+        self._above = frozenset(
+            name[:place]
+            for name in self.names
+            if "." in name
+            for place, character in enumerate(name)
+            if character == "."
+        )
+
+    def event(self, attributes: Mapping[str, Any]) -> Event:
+        """The event; an attribute that is no value is refused."""
+        flat: _Flat = {}
+        return trusted_event(flat, is_region=self._read(attributes, "", flat, None, MAX_NESTING))
+
+    def lenient_event(self, attributes: Mapping[str, Any], refused: list[ModelError]) -> Event:
+        """The event without the attributes that are refused; why each of them is is noted."""
+        flat: _Flat = {}
+        is_region = self._read(attributes, "", flat, refused, MAX_NESTING)
+        return trusted_event(flat, is_region=is_region)
+
+    def with_others(
+        self, attributes: Mapping[str, Any], refused: list[ModelError] | None = None
+    ) -> Event:
+        """The event with all that is a value, for whoever explains what there is.
+
+        What is looked at is refused as ever, or noted.
+        """
+        flat: _Flat = {}
+        is_region = self._read(attributes, "", flat, refused, MAX_NESTING)
+        others = EventReader(set(_names(attributes, "", MAX_NESTING)) - self.names)
+        everything = dict(others.lenient_event(attributes, []).items()) | flat
+        return trusted_event(everything, is_region=is_region)
+
+    def _read(
+        self,
+        attributes: Mapping[str, Any],
+        prefix: str,
+        flat: _Flat,
+        refused: list[ModelError] | None,
+        depth: int,
+    ) -> bool:
+        """Write what is looked at into ``flat``; say whether there is an interval among it."""
+        if type(attributes) is not dict and not isinstance(attributes, Mapping):
+            raise InvalidEventError(
+                f"an event is a mapping of names to values, not {type(attributes).__name__}"
+            )
+        if depth == 0:
+            raise NestingTooDeepError(
+                f"the event nests deeper than {MAX_NESTING} objects", limit=MAX_NESTING
+            )
+        names, above = self.names, self._above
+        is_region = False
+        for key, value in attributes.items():
+            try:
+                if type(key) is not str:
+                    raise misnamed(f"attribute names are non-empty strings, not {key!r}", prefix)
+                name = prefix + key if prefix else key
+                if name in names:
+                    if value is None or not key:
+                        continue
+                    if type(value) is Interval:
+                        _check_new(name, flat)
+                        flat[name] = value
+                        is_region = True
+                        continue
+                    if type(value) in _SURELY_NO_MAPPINGS or not isinstance(value, Mapping):
+                        _check_new(name, flat)
+                        flat[name] = checked_attribute(name, value, depth, refused)
+                        continue
+                if name in above and isinstance(value, Mapping):
+                    is_region |= self._read(value, name + ".", flat, refused, depth - 1)
+            except ModelError as error:
+                if refused is None:
+                    raise
+                refused.append(error)
+        return is_region
+
+
+def _names(attributes: Mapping[str, Any], prefix: str, depth: int) -> Iterator[str]:
+    """The dotted names of all that may be values."""
+    for key, value in attributes.items():
+        if type(key) is not str:
+            continue
+        if isinstance(value, Mapping):
+            if depth > 1:
+                yield from _names(value, f"{prefix}{key}.", depth - 1)
+        else:
+            yield prefix + key
+
+
+def _check_new(name: str, flat: _Flat) -> None:
+    if name in flat:
+        raise InvalidEventError(
+            f"attribute {name!r} is given twice, nested and dotted", attribute=name
+        )
