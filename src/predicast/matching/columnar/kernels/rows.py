@@ -14,26 +14,29 @@ from predicast.matching.columnar.reserved import HOLDS, NOT_THERE, UNREACHABLE
 _MOST_TURNS: Final = 2**31 - 1
 
 
+# Arrays come one by one here: taking them out of a tuple costs more than a test does.
 @kernel
-def _test_holds(tests: Any, test: int, codes: Any, event: int) -> bool:
-    """Whether what an event says of a test's axis lies in one of its spans."""
-    test_axis, span_first, span_lo, span_hi = tests
-    low, high, _, columns = codes
-    column = columns[test_axis[test]]
-    place, end = span_first[test], span_first[test + 1]
-    if end - place > 1:
-        place = position(span_hi, place, end, high[event, column])
-        if place == end:
-            return False
-    held: bool = span_lo[place] <= low[event, column] and span_hi[place] >= high[event, column]
-    return held
-
-
-@kernel
-def _tests_hold(tests: Any, begin: int, finish: int, codes: Any, event: int) -> bool:
+def _tests_hold(
+    test_axis: Any,
+    span_first: Any,
+    span_lo: Any,
+    span_hi: Any,
+    begin: int,
+    finish: int,
+    low: Any,
+    high: Any,
+    columns: Any,
+    event: int,
+) -> bool:
     """Whether all of some tests hold, the first failure ending it."""
-    for test in range(begin, finish):  # noqa: SIM110  # a generator is none of the compiler's
-        if not _test_holds(tests, test, codes, event):
+    for test in range(begin, finish):
+        column = columns[test_axis[test]]
+        place, end = span_first[test], span_first[test + 1]
+        if end - place > 1:
+            place = position(span_hi, place, end, high[event, column])
+            if place == end:
+                return False
+        if span_lo[place] > low[event, column] or span_hi[place] < high[event, column]:
             return False
     return True
 
@@ -56,6 +59,8 @@ def _program_holds(
 ) -> bool:
     """Whether a program, begun at its first step, ends well (compile/programs.py)."""
     step_atom, step_then, step_otherwise = steps
+    test_axis, span_first, span_lo, span_hi = tests
+    low, high, _, columns = codes
     marks, turn, inverted = marked
     step = 0
     while step >= 0:
@@ -63,7 +68,11 @@ def _program_holds(
         if atom < 0:
             held = (marks[~atom] == turn) != (inverted[~atom] != 0)
         else:
-            held = _test_holds(tests, first_test + atom, codes, event)
+            test = first_test + atom
+            held = _tests_hold(
+                *(test_axis, span_first, span_lo, span_hi, test, test + 1),
+                *(low, high, columns, event),
+            )
         step = step_then[begin + step] if held else step_otherwise[begin + step]
     return step == HOLDS
 
@@ -170,22 +179,15 @@ def find_rows(
         (longs_of(image, AT.up_to_first), ints_of(image, AT.up_to_hi), up_to_row),
     )
     test_first, tried = longs_of(image, AT.row_test_first), ints_of(image, AT.row_tried)
-    tests = (
-        ints_of(image, AT.test_axis),
-        longs_of(image, AT.test_span_first),
-        ints_of(image, AT.span_lo),
-        ints_of(image, AT.span_hi),
-    )
-    step_first = ints_of(image, AT.row_step_first)
-    steps = (
-        ints_of(image, AT.step_atom),
-        ints_of(image, AT.step_then),
-        ints_of(image, AT.step_otherwise),
-    )
+    test_axis, span_first = ints_of(image, AT.test_axis), longs_of(image, AT.test_span_first)
+    span_lo, span_hi = ints_of(image, AT.span_lo), ints_of(image, AT.span_hi)
+    tests = (test_axis, span_first, span_lo, span_hi)
+    step_first, step_atom = ints_of(image, AT.row_step_first), ints_of(image, AT.step_atom)
+    steps = (step_atom, ints_of(image, AT.step_then), ints_of(image, AT.step_otherwise))
     other_first, row_other = longs_of(image, AT.row_other_first), ints_of(image, AT.row_other)
     inverted, anyway = bytes_of(image, AT.other_inverted), ints_of(image, AT.anyway)
     pattern = (longs_of(image, AT.pattern_first), ints_of(image, AT.pattern_row))
-    held, first_row = ints_of(image, AT.keys), longs_of(image, AT.block_slot)[-1]
+    owners, first_row = ints_of(image, AT.keys), longs_of(image, AT.block_slot)[-1]
     most = len(point_row) + len(from_row) + len(up_to_row)
     axes = _led_from(access, high, columns)
     rows = np.empty(most + len(pattern[1]) + len(anyway), np.int32)
@@ -202,7 +204,10 @@ def find_rows(
         for place in range(reached):
             row = rows[place]
             begin = test_first[row]
-            if not _tests_hold(tests, begin, begin + tried[row], codes, event):
+            if not _tests_hold(
+                *(test_axis, span_first, span_lo, span_hi, begin, begin + tried[row]),
+                *(low, high, columns, event),
+            ):
                 continue
             other, finish = other_first[row], other_first[row + 1]
             if not _others_hold(row_other, inverted, other, finish, marks, turn):
@@ -213,7 +218,7 @@ def find_rows(
             ):
                 continue
             if not counting:
-                keys[count] = held[first_row + row]
+                keys[count] = owners[first_row + row]
             count += 1
             if count - before >= enough:
                 break
