@@ -27,7 +27,6 @@ from predicast.matching.columnar.compile.axes import (
     IS_SET,
     PASSES,
     SCALES,
-    TEXTUAL,
     Axis,
     AxisName,
     Scale,
@@ -99,8 +98,8 @@ class OneEvent:
             end += len(encoded)
             spots[2 * attribute + 1] = end
         spots[-1] = end
-        if 2 * end > len(self.raw):  # with room for one that is turned
-            self.raw = np.zeros(3 * end, np.uint8)
+        if end > len(self.raw):
+            self.raw = np.zeros(2 * end, np.uint8)
         self.raw.data[:end] = b"".join([encoded for _, encoded in texts])
 
 
@@ -127,10 +126,9 @@ class _AttributeAxes(NamedTuple):
         self.all.append((number, axis))
         if axis.name.scale is Scale.NUMBER:
             self.numbers.append(number)
-        elif axis.name.scale in TEXTUAL:
+        elif axis.name.scale is Scale.STRING:
             assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
-            turned = axis.name.scale is Scale.REVERSED
-            text = TextAxis(axis.lower, axis.upper, turned=turned, whole=whole)
+            text = TextAxis(axis.lower, axis.upper, whole=whole)
             self.texts.append((number, text))
         elif axis.name.scale is Scale.EXACT:
             self.exact.append((number, axis))
@@ -165,7 +163,7 @@ class EventCoder:
             if mine is None:
                 mine = self._by_attribute[attribute] = _AttributeAxes([], [], [], [], [], [])
             mine.add(number, axis, whole=number in whole)
-            if axis.name.scale in TEXTUAL:
+            if axis.name.scale is Scale.STRING:
                 self._texts.setdefault(attribute, len(self._texts))
         # What an event lacks is the same on all flags, and on all other axes (NOT_THERE).
         self._lacking_column = np.array([_lacks_as_values_do(axis.name) for axis in axes], np.int32)
@@ -330,11 +328,9 @@ def value_code(axis: Axis, value: Held) -> tuple[int, int]:
     if isinstance(value, Interval):
         return interval_code(axis, value)
     if isinstance(value, str):
-        if scale not in TEXTUAL:
+        if scale is not Scale.STRING:
             return FAILS
-        assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
-        turned = scale is Scale.REVERSED
-        return TextAxis(axis.lower, axis.upper, turned=turned, whole=False).code(value)
+        return _text_code(axis, value)
     if scale is Scale.EXACT and kind_of(value) is Kind.NUMBER:
         return _exact_code(axis, value)  # type: ignore[arg-type]
     if SCALES[kind_of(value)] is not scale:
@@ -352,7 +348,7 @@ def _exact_code(axis: Axis, number: Number) -> tuple[int, int]:
 
 def _text_code(axis: Axis, text: str) -> tuple[int, int]:
     assert isinstance(axis.lower, TextCuts) and isinstance(axis.upper, TextCuts)
-    return TextAxis(axis.lower, axis.upper, turned=False, whole=False).code(text)
+    return TextAxis(axis.lower, axis.upper, whole=False).code(text)
 
 
 def _code_one_by_one(axis: Axis, part: TypedValues, codes: AxisCodes) -> None:

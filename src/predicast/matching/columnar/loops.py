@@ -21,7 +21,6 @@ from predicast.matching.columnar.plain.words import (
     code_event_words,
     code_whole_words,
     code_words,
-    turn_words,
 )
 
 
@@ -39,7 +38,6 @@ class Loops(NamedTuple):
     code_event: Callable[..., None]
     code_words: Callable[..., None]
     code_whole_words: Callable[..., None]
-    turn_words: Callable[..., None]
     code_event_words: Callable[..., None]
     find_tests: Callable[..., tuple[Array, Array, Array]]
     find_event_tests: Callable[..., tuple[int, int]]
@@ -58,7 +56,6 @@ PLAIN: Final = Loops(
     code_event,
     code_words,
     code_whole_words,
-    turn_words,
     code_event_words,
     find_tests,
     find_event_tests,

@@ -7,8 +7,8 @@ has::
     first  [ lower cuts of axis 0 | upper cuts of axis 0 | lower cuts of axis 1 | ... ]
     keys   [          ...         |         ...          |         ...          | ... ]
     slots  [                 table of axis 0             |    table of axis 1   | ... ]
-    axes   axis, attribute, is turned, then where its lower and its upper cuts begin and how many
-           they are, where its table begins and ends, and how far from its slot a word stands
+    axes   axis, attribute, then where its lower and its upper cuts begin and how many they are,
+           where its table begins and ends, and how far from its slot a word stands
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ from predicast.matching.columnar.compile.word_table import WordTable, word_table
 class TextAxis:
     """The cuts of one axis of strings, and how words are found among them."""
 
-    def __init__(self, lower: TextCuts, upper: TextCuts, *, turned: bool, whole: bool) -> None:
-        """``turned``: it is read backwards; ``whole``: all spans on it are single words."""
+    def __init__(self, lower: TextCuts, upper: TextCuts, *, whole: bool) -> None:
+        """``whole``: all spans on it are single words."""
         self.lower, self.upper = lower, upper
-        self.is_turned = turned
         self._is_whole = whole
 
     @cached_property
@@ -46,8 +45,6 @@ class TextAxis:
 
     def code_all(self, words: Words) -> tuple[Codes, Codes]:
         """The lower and the upper codes of words."""
-        if self.is_turned:
-            words = turned(words)
         if self.table is None:
             return self.lower.code_all(words), self.upper.code_all(words)
         low, high = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
@@ -61,13 +58,6 @@ class TextAxis:
         """The codes of one string."""
         low, high = self.code_all(Words.of([text]))
         return int(low[0]), int(high[0])
-
-
-def turned(words: Words) -> Words:
-    """Each with its characters in the other order."""
-    out = np.empty(int(words.first[-1] - words.first[0]), np.uint8)
-    loops.now.turn_words(words.first, words.raw, out)
-    return Words(words.first - words.first[0], out)
 
 
 class TextPool(NamedTuple):
@@ -86,14 +76,14 @@ def pool_of(axes: Sequence[tuple[int, int, TextAxis]]) -> TextPool:
     words: list[Words] = []
     keys, uppers = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)]
     slots = [np.zeros(0, np.uint64)]
-    rows = np.zeros((len(axes), 10), np.int64)
+    rows = np.zeros((len(axes), 9), np.int64)
     base = of_slots = 0
     for row, (number, attribute, axis) in enumerate(axes):
-        rows[row, :3] = number, attribute, axis.is_turned
+        rows[row, :2] = number, attribute
         table = axis.table
         ends = [axis.lower] if table else [axis.lower, axis.upper]
         for end, cuts in enumerate(ends):
-            rows[row, 3 + 2 * end : 5 + 2 * end] = base, len(cuts)
+            rows[row, 2 + 2 * end : 4 + 2 * end] = base, len(cuts)
             words.append(cuts.words)
             # One more, as there is one more place where words begin.
             keys += [cuts.keys, np.zeros(1, np.uint64)]
@@ -101,7 +91,7 @@ def pool_of(axes: Sequence[tuple[int, int, TextAxis]]) -> TextPool:
             uppers += [codes, np.zeros(1, np.int32)]
             base += len(cuts) + 1
         if table:
-            rows[row, 7:] = of_slots, of_slots + len(table.slots), table.farthest
+            rows[row, 6:] = of_slots, of_slots + len(table.slots), table.farthest
             slots.append(table.slots)
             of_slots += len(table.slots)
     return TextPool(

@@ -14,7 +14,7 @@ from predicast.matching.columnar.compile import word_table as tables
 from predicast.matching.columnar.compile.axes import FAILS
 from predicast.matching.columnar.compile.cuts import TextCuts
 from predicast.matching.columnar.kernels import entries
-from predicast.matching.columnar.text_axes import TextAxis, pool_of, turned
+from predicast.matching.columnar.text_axes import TextAxis, pool_of
 from predicast.testing.strategies import strings
 
 # Words that begin alike, are longer than a window, end in NUL, and have characters of 1 to 4 bytes.
@@ -74,11 +74,6 @@ def test_they_are_searched_as_a_list_is(words: list[str], asked: list[str]) -> N
     assert cuts.take(np.arange(0, len(words), 2)).words == words[::2]
 
 
-@given(st.lists(TEXTS))
-def test_characters_are_turned_and_not_their_bytes(words: list[str]) -> None:
-    assert turned(in_the_middle(words)) == [word[::-1] for word in words]
-
-
 def right_codes(cuts: list[str], word: str, *, whole: bool) -> tuple[int, int]:
     if whole and word not in cuts:
         return FAILS
@@ -86,25 +81,23 @@ def right_codes(cuts: list[str], word: str, *, whole: bool) -> tuple[int, int]:
     return bisect_right(cuts, word), bisect_right(ends, word)
 
 
-@given(st.sets(TEXTS).map(sorted), st.lists(TEXTS), st.booleans(), st.booleans())
+@given(st.sets(TEXTS).map(sorted), st.lists(TEXTS), st.booleans())
 def test_axes_code_batches_and_single_strings_alike(
-    cuts: list[str], asked: list[str], whole: bool, backwards: bool
+    cuts: list[str], asked: list[str], whole: bool
 ) -> None:
     axis = TextAxis(
         TextCuts(Words.of(cuts)),
         TextCuts(Words.of([cut + "\0" for cut in cuts])),
-        turned=backwards,
         whole=whole,
     )
-    asked = [*asked, *(cut[::-1] if backwards else cut for cut in cuts)]
-    read = [word[::-1] for word in asked] if backwards else asked
-    right = [right_codes(cuts, word, whole=whole) for word in read]
+    asked = [*asked, *cuts]
+    right = [right_codes(cuts, word, whole=whole) for word in asked]
     low, high = axis.code_all(Words.of(asked))
     assert list(zip(low.tolist(), high.tolist(), strict=True)) == right
     pool = pool_of([(2, 1, axis), (0, 0, axis)])
     for word, codes in zip(asked, right, strict=True):
         encoded = word.encode()
-        raw = np.zeros(2 * len(encoded) + 9, np.uint8)
+        raw = np.zeros(len(encoded) + 9, np.uint8)
         raw[2 : 2 + len(encoded)] = np.frombuffer(encoded, np.uint8)
         spots = np.array([-1, -1, 2, 2 + len(encoded), 2 + len(encoded)])
         found = np.full((2, 1, 3), 7, np.int32)
@@ -118,7 +111,7 @@ def test_words_that_collide_have_no_table(monkeypatch: pytest.MonkeyPatch) -> No
     assert tables.word_table(words) is not None
     monkeypatch.setattr(tables, "hashes", lambda words: np.zeros(len(words), np.uint64))
     assert tables.word_table(words) is None
-    axis = TextAxis(TextCuts(words), TextCuts(words), turned=False, whole=True)
+    axis = TextAxis(TextCuts(words), TextCuts(words), whole=True)
     assert axis.code("w0") == (1, 1)
 
 

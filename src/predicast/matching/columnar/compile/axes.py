@@ -1,11 +1,10 @@
 """Axes: what the columns of a segment measure.
 
 An axis is one attribute's values on one *scale*. Numbers, timestamps, booleans and strings each
-have their own, since kinds never mix; strings have a second one, read backwards, on which a
-suffix is a prefix and so a span. So have numbers: spans with an end that is neither a 64-bit
-integer nor a float lie on a scale of texts that sort as numbers do. Three scales need no cuts:
-whether the attribute is there at all, whether it is a list, and whether it is an interval over
-integers, which misses spans without an integer (between 3 and 4).
+have their own, since kinds never mix. Numbers have a second one: spans with an end that is neither
+a 64-bit integer nor a float lie on a scale of texts that sort as numbers do. Three scales need no
+cuts: whether the attribute is there at all, whether it is a list, and whether it is an interval
+over integers, which misses spans without an integer (between 3 and 4).
 
 What an event says of an axis is a pair of codes. Absence and a value of another kind are codes too:
 ``FAILS`` satisfies no span, ``PASSES`` every one.
@@ -33,11 +32,10 @@ class Scale(enum.IntEnum):
     TIMESTAMP = 1
     BOOLEAN = 2
     STRING = 3
-    REVERSED = 4
-    PRESENCE = 5
-    DISCRETE = 6
-    LIST = 7
-    EXACT = 8
+    PRESENCE = 4
+    DISCRETE = 5
+    LIST = 6
+    EXACT = 7
 
 
 SCALES: Final = {
@@ -47,8 +45,7 @@ SCALES: Final = {
     Kind.STRING: Scale.STRING,
     Kind.LIST: Scale.LIST,
 }
-TEXTUAL: Final = frozenset({Scale.STRING, Scale.REVERSED})
-WRITTEN: Final = TEXTUAL | {Scale.EXACT}  # scales whose cuts are texts
+WRITTEN: Final = frozenset({Scale.STRING, Scale.EXACT})  # scales whose cuts are texts
 FLAGS: Final = frozenset({Scale.PRESENCE, Scale.DISCRETE, Scale.LIST})
 
 # On a flag axis an event is one of these, and so is what a clause asks for.

@@ -28,7 +28,6 @@ COMPILED: Final = Loops(
     coding.code_event,
     words.code_words,
     words.code_whole_words,
-    words.turn_words,
     words.code_event_words,
     patterns.find_tests,
     patterns.find_event_tests,

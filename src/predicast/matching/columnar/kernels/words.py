@@ -158,28 +158,6 @@ def code_whole_words(
         high[word] = uppers[found] if found >= 0 else UNREACHABLE
 
 
-@kernel
-def turn(raw: Any, begin: int, end: int, out: Any, stop: int) -> None:
-    """Write the characters of raw[begin:end] in the other order, up to ``stop``."""
-    place = begin
-    while place < end:
-        size = 1
-        while place + size < end and raw[place + size] & 0xC0 == 0x80:
-            size += 1
-        stop -= size
-        for step in range(size):
-            out[stop + step] = raw[place + step]
-        place += size
-
-
-@entry((_FIRST, _RAW, array(types.uint8, written=True)))
-def turn_words(first: Any, raw: Any, out: Any) -> None:
-    """Write each word with its characters in the other order, the first word at 0."""
-    start = first[0]
-    for word in range(len(first) - 1):
-        turn(raw, first[word], first[word + 1], out, first[word + 1] - start)
-
-
 @entry(
     (
         _FIRST,
@@ -209,25 +187,20 @@ def code_event_words(
 ) -> None:
     """Code the strings of one event on the axes of a pool (``text_axes.py``).
 
-    ``spots`` are where the string of each attribute begins and ends, -1 if it has none. A string is
-    turned, where it is read backwards, behind the last of them.
+    ``spots`` are where the string of each attribute begins and ends, -1 if it has none.
     """
     for row in range(len(axes)):
         axis, attribute = axes[row, 0], axes[row, 1]
         begin, end = spots[2 * attribute], spots[2 * attribute + 1]
         if begin < 0:
             continue
-        if axes[row, 2]:
-            stop = spots[len(spots) - 1] + end - begin
-            turn(raw, begin, end, raw, stop)
-            begin, end = stop - (end - begin), stop
-        base, count = axes[row, 3], axes[row, 4]
-        if axes[row, 8] > axes[row, 7]:
-            table = slots[axes[row, 7] : axes[row, 8]]
-            found = word_at(first, cuts, base, table, axes[row, 9], raw, begin, end)
+        base, count = axes[row, 2], axes[row, 3]
+        if axes[row, 7] > axes[row, 6]:
+            table = slots[axes[row, 6] : axes[row, 7]]
+            found = word_at(first, cuts, base, table, axes[row, 8], raw, begin, end)
             low[0, axis] = found + 1
             high[0, axis] = uppers[base + found] if found >= 0 else UNREACHABLE
             continue
         low[0, axis] = cuts_before(first, cuts, keys, base, base + count, raw, begin, end)
-        base, count = axes[row, 5], axes[row, 6]
+        base, count = axes[row, 4], axes[row, 5]
         high[0, axis] = cuts_before(first, cuts, keys, base, base + count, raw, begin, end)

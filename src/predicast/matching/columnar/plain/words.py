@@ -53,12 +53,6 @@ def code_whole_words(
                 low[word], high[word] = number + 1, uppers[number]
 
 
-def turn_words(first: Array, raw: Array, out: Array) -> None:
-    """Write each word with its characters in the other order, the first word at 0."""
-    turned = "".join(word[::-1] for word in Words(first, raw))
-    out[:] = np.frombuffer(turned.encode(), np.uint8)
-
-
 def code_event_words(
     first: Array,
     cuts: Array,
@@ -73,12 +67,11 @@ def code_event_words(
 ) -> None:
     """Code the strings of one event on the axes of a pool (``text_axes.py``)."""
     for row in axes.tolist():
-        axis, attribute, is_turned, *ends, begin, end, farthest = row
+        axis, attribute, *ends, begin, end, farthest = row
         place = spots[2 * attribute : 2 * attribute + 2].tolist()
         if place[0] < 0:
             continue
-        text = raw[slice(*place)].tobytes()
-        word = Words.of_bytes([text.decode()[::-1].encode() if is_turned else text])
+        word = Words.of_bytes([raw[slice(*place)].tobytes()])
         if end > begin:
             here = slice(ends[0], ends[0] + ends[1])
             own = first[ends[0] : ends[0] + ends[1] + 1]
