@@ -55,6 +55,7 @@ def check(refusal: PredicastError) -> None:
 
 
 @given(some.expressions().map(subscription_of))
+@example(parse_where("a != 1 OR NOT (b = 1 OR b = 'x')"))
 def test_printing_and_parsing_gives_the_subscription_back(subscription: Subscription) -> None:
     assert parse_where(to_where(subscription)) == subscription
 

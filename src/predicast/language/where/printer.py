@@ -94,7 +94,7 @@ def _alone(written: _Written) -> str:
         case list():
             return _all_of(written)
         case Constraint(operator=Operator.ANY):
-            return _any_like(written) or _one_of(written.parts)
+            return _any_like(written) or " OR ".join(map(_part_of_any, written.parts))
         case Constraint(operator=Operator.ALL):
             # A conjunction would come apart again into constraints of their own.
             return f"NOT ({_alone(written.negated())})"
@@ -107,11 +107,16 @@ def _alternative(written: _Written) -> str:
     match written:
         case Leaf(constraint):
             return _alternative(constraint)
-        case Constraint(operator=Operator.ALL):
-            return f"({_all_of(written.parts)})"
         case And(parts) | list(parts) if len(parts) > 1:
             return f"({_alone(written)})"
     return _alone(written)
+
+
+def _part_of_any(constraint: Constraint) -> str:
+    """One of several on an attribute, which are one constraint again however they are written."""
+    if constraint.operator is Operator.ALL:
+        return f"({_all_of(constraint.parts)})"
+    return _alternative(constraint)
 
 
 def _all_of(parts: Sequence[Constraint | Expression]) -> str:
