@@ -10,7 +10,7 @@ import pyarrow as pa
 from predicast.errors import InvalidConstraintError, ModelError, UnknownColumnError, suggest
 from predicast.language.json_form import constraint_from_document
 from predicast.model import Clause, Constraint, Operator, Subscription
-from predicast.model.operators import JOINED, PRESENCE, RANGE, SET
+from predicast.model.operators import ELEMENTS, JOINED, PRESENCE, RANGE, SET
 
 _VALUES: Final = ("int_value", "float_value", "string_value", "bool_value", "timestamp_value")
 _REQUIRED: Final = ("id", "clause", "attribute", "operator", *_VALUES[:4])
@@ -64,7 +64,7 @@ def _fill_sets(
 
 def _constraint(attribute: Any, operator: Operator, value: Any, row: int) -> Constraint:
     try:
-        if operator in JOINED:
+        if operator in JOINED | ELEMENTS:
             document = {"attribute": attribute, "operator": operator.value}
             return constraint_from_document({**document, "value": msgspec.json.decode(value)})
         return Constraint(attribute, operator, (value,) if operator in SET else value)

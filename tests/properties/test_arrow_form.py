@@ -14,7 +14,7 @@ from predicast.errors import InvalidConstraintError, ModelError
 from predicast.language.arrow_form import SCHEMA, alike_from_arrow
 from predicast.model import Clause, Operator, Subscription
 from predicast.model.decimals import ExactDecimal
-from predicast.model.operators import JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
+from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.testing.strategies import clauses, floats, integers, regexes, strings, timestamps
 from tests.differential.constraint_tables import has_rows
 from tests.differential.constraint_tables import table_of as constraint_table
@@ -22,6 +22,7 @@ from tests.properties.arrow_tables import Plain, in_layouts
 from tests.properties.arrow_twin import subscriptions_from_arrow
 
 WORDS = [operator.value for operator in Operator if operator not in RANGE]
+IN_JSON = {operator.value for operator in JOINED | ELEMENTS}
 COLUMNS: dict[str, st.SearchStrategy[Any]] = {
     "int_value": st.integers(0, 2) | integers(),
     "float_value": st.sampled_from([0.0, -0.0, 1.0, 1.5]) | floats(),
@@ -59,6 +60,15 @@ PARTS = st.sampled_from(
     ]
 )
 
+WANTED = st.sampled_from(
+    [
+        '{"any": [{"all": [{"attribute": "element", "operator": "=", "value": 1}]}]}',
+        '{"any": [{"all": [{"attribute": "element.a", "operator": "exists"}]}, {"all": []}]}',
+        '{"any": [{"all": [{"attribute": "=lower(element)", "operator": "=", "value": "a"}]}]}',
+        '{"any": []}',
+    ]
+)
+
 
 @st.composite
 def good_rows(draw: st.DrawFn) -> dict[str, Any]:
@@ -75,6 +85,8 @@ def good_rows(draw: st.DrawFn) -> dict[str, Any]:
         return row
     if operator in JOINED:
         return row | {"string_value": draw(PARTS)}
+    if operator in ELEMENTS:
+        return row | {"string_value": draw(WANTED)}
     if operator in REGEX:
         return row | {"string_value": draw(regexes())}
     if operator in LIKE:
@@ -96,7 +108,7 @@ def good_rows(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def any_rows(draw: st.DrawFn) -> dict[str, Any]:
     """A row that may be wrong in several ways."""
-    row = draw(good_rows().filter(lambda row: row.get("operator") not in {"any", "all"}))
+    row = draw(good_rows().filter(lambda row: row.get("operator") not in IN_JSON))
     spoil = {
         "id": st.none(),
         "clause": st.none(),

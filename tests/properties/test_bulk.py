@@ -81,7 +81,7 @@ def test_known_shapes_make_no_constraint(monkeypatch: pytest.MonkeyPatch) -> Non
     [
         ("price <", ParseError),
         ("n RLIKE '('", ParseError),
-        (f"price < {10**30}", ParseError),
+        ("price < 1e999", ParseError),
         ("a" * (MAX_TEXT + 1), TextTooLongError),
         (5, LanguageError),
     ],

@@ -1,5 +1,6 @@
 """Derived attributes on random expressions and events: one meaning, computed in whichever way."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from sqlglot.dialects.spark import Spark
 from predicast import Engine, Event, Interval
 from predicast.derived import Constant, Input, Tree, call, compiled
 from predicast.engine.derivation import Derivation
-from predicast.errors import PredicastError, UnsupportedByMatcherError
+from predicast.errors import LanguageError, PredicastError, UnsupportedByMatcherError
 from predicast.language import parse_where, subscription_from_json, subscription_to_json, to_where
 from predicast.language.derived_names import canonical_attribute, expression_of
 from predicast.language.where import ShapeCache
@@ -19,7 +20,7 @@ from predicast.language.where.scalar_text import name_of, text_of
 from predicast.matching import matcher_names
 from predicast.matching.batches.derived import with_derived
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.model import Constraint, Operator, Subscription
+from predicast.model import Constraint, Leaf, Operator, Subscription
 from predicast.testing import expressions
 from predicast.testing import strategies as some
 
@@ -78,6 +79,48 @@ def test_columns_give_what_rows_give(tree: Tree, events: list[Event]) -> None:
     for row, event in enumerate(events):
         right = value_of(event.get)
         assert found.get(row) == (None if right is None else typed(right)), event
+
+
+BEYOND_FLOATS = "9" * 350
+BELOW_FLOATS = "0." + "0" * 400 + "1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("-a", "abs(a)", "round(a)", "round(a, -3)", "floor(a)", "ceil(a)", "a % 7", "a + 1"),
+        *("CAST(a AS DOUBLE)", "CAST(a AS TIMESTAMP)"),
+    ],
+)
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_what_is_beyond_all_floats_is_unknown(text: str, sign: str) -> None:
+    assert _by_row_and_column(text, Decimal(sign + BEYOND_FLOATS)) == (None, None)
+
+
+@pytest.mark.parametrize("text", ["1 / a", "1 % a", "1.5 % a"])
+def test_what_is_nearer_to_zero_than_any_float_divides_nothing(text: str) -> None:
+    assert _by_row_and_column(text, Decimal(BELOW_FLOATS)) == (None, None)
+
+
+def _by_row_and_column(text: str, value: Decimal) -> tuple[Any, Any]:
+    tree, event = parse_scalar(text), Event({"a": value})
+    [by_column] = with_derived(EventBatch.from_events([event]), {"=": tree}).events()
+    return compiled(tree)(event.get), by_column.get("=")
+
+
+@pytest.mark.parametrize("operator", [Operator.HAS, Operator.NOT_HAS])
+def test_what_is_computed_has_no_elements(operator: Operator) -> None:
+    alone = Constraint("=lower(a)", operator, Subscription.of([[]]))
+    joined = Constraint(
+        "=lower(a)", Operator.ANY, (alone, Constraint("=lower(a)", Operator.EXISTS))
+    )
+    engine = Engine()
+    for constraint in (alone, joined):
+        with pytest.raises(LanguageError, match="is computed, and no list"):
+            engine.subscribe(Subscription.of([[constraint]]), id="s")
+        with pytest.raises(LanguageError, match="is computed, and no list"):
+            engine.subscribe(Leaf(constraint), id="s")
+    assert len(engine) == 0
 
 
 @given(

@@ -192,6 +192,7 @@ def test_any_document_is_a_subscription_or_refused(document: Any) -> None:
 @given(st.dictionaries(st.text(ANYTHING, max_size=5), JSON, max_size=4))
 @example({"\ud800": 1})
 @example({"a": {"\ud800": {"$timestamp": 5}}})
+@example({"a": [{"$timestamp": "2026-01-31", "lo": None}]})
 def test_any_document_is_an_event_that_can_be_written_or_refused(document: Any) -> None:
     try:
         event = event_from_document(document)

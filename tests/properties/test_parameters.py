@@ -15,8 +15,10 @@ from predicast.errors import (
     PredicastError,
 )
 from predicast.language import has_parameters, parametric, parse_where, to_where
+from predicast.language.where import printer
 from predicast.model import And, Constraint, Expression, Leaf, LikePattern, Not, Or, Subscription
 from predicast.model.constraint import canonical_value, trusted_constraint
+from predicast.model.normal_form import expression_of_clauses
 from predicast.model.operators import LIKE, PRESENCE, RANGE, REGEX, SET, Operator
 from predicast.model.outline import Stated
 from predicast.model.values import kind_of, quote, show
@@ -40,6 +42,8 @@ class Written:
         """Printed with marks in place of values, which then become literals and parameters."""
         if constraint.operator in PRESENCE:
             return to_where(constraint), to_where(constraint)
+        if isinstance(constraint.operand, Subscription):
+            return self.of_elements(constraint, constraint.operand)
         values, role = values_of(constraint)
         marks = [f"@{number}@" for number in range(len(values))]
         marked = trusted_constraint(
@@ -49,6 +53,16 @@ class Written:
         for number, (mark, value) in enumerate(zip(marks, values, strict=True)):
             literals = literals.replace(quote(mark), show(value))
             parameters = parameters.replace(quote(mark), self.operand(value, role(number)))
+        return literals, parameters
+
+    def of_elements(self, constraint: Constraint, wanted: Subscription) -> tuple[str, str]:
+        """What elements are to match, with literals and parameters of its own."""
+        inside = texts(self, expression_of_clauses(wanted))
+        negation = "NOT " if constraint.operator is Operator.NOT_HAS else ""
+        literals, parameters = (
+            f"{negation}exists({printer.name(constraint.attribute)}, element -> {each})"
+            for each in inside
+        )
         return literals, parameters
 
     def operand(self, value: Any, role: Role) -> str:

@@ -56,29 +56,32 @@ def multiply(x: Any, y: Any) -> Value | None:
 def divide(x: Any, y: Any) -> Value | None:
     """Always of floats: 1 / 2 is 0.5."""
     # Not Python's own division of integers, which rounds once where Spark rounds three times.
-    return real(float(x) / float(y)) if _are_numbers(x, y) and y else None
+    return real(float(x) / float(y)) if _are_numbers(x, y) and float(y) else None
 
 
 def remainder(x: Any, y: Any) -> Value | None:
     """With the sign of the first, as in Java."""
-    if not _are_numbers(x, y) or not y:
+    if not _are_numbers(x, y) or not float(y):
         return None
     if type(x) is int and type(y) is int:
         rest = abs(x) % abs(y)
         return -rest if x < 0 else rest
-    return real(math.fmod(x, y))
+    # A decimal may be beyond all floats: of an infinite number there is no remainder.
+    return real(math.fmod(x, y)) if math.isfinite(x) else None
 
 
 def negate(x: Any) -> Value | None:
     """The opposite."""
     if type(x) is int:
         return whole(-x)
-    return -float(x) + 0.0 if type(x) in _NUMBERS else None
+    return real(-float(x)) if type(x) in _NUMBERS else None
 
 
 def absolute(x: Any) -> Value | None:
     """Without the sign."""
-    return whole(abs(x)) if type(x) is int else abs(float(x)) if type(x) in _NUMBERS else None
+    if type(x) is int:
+        return whole(abs(x))
+    return real(abs(float(x))) if type(x) in _NUMBERS else None
 
 
 def rounded(x: Any, digits: Any = 0) -> Value | None:
@@ -89,7 +92,9 @@ def rounded(x: Any, digits: Any = 0) -> Value | None:
         return x if digits >= 0 else _rounded_whole(x, -digits)
     x = float(x)
     if digits >= 0 and abs(x) >= _EXACT:
-        return float(x)
+        return real(x)
+    if not math.isfinite(x):
+        return None
     digits = max(-400, min(400, digits))
     return real(float(_WIDE.quantize(Decimal(repr(x)), Decimal(1).scaleb(-digits))))
 
@@ -106,14 +111,16 @@ def floor(x: Any) -> Value | None:
     """The next integer below."""
     if type(x) is int or type(x) not in _NUMBERS:
         return x if type(x) is int else None
-    return whole(math.floor(float(x)))
+    number = real(float(x))
+    return None if number is None else whole(math.floor(number))
 
 
 def ceiling(x: Any) -> Value | None:
     """The next integer above."""
     if type(x) is int or type(x) not in _NUMBERS:
         return x if type(x) is int else None
-    return whole(math.ceil(float(x)))
+    number = real(float(x))
+    return None if number is None else whole(math.ceil(number))
 
 
 def lower(x: Any) -> Value | None:

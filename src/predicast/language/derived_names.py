@@ -14,7 +14,7 @@ from predicast.derived import Each, Input, Tree
 from predicast.derived.tree import Constant, Span
 from predicast.errors import LanguageError, ParseError
 from predicast.language.where.printer import DERIVED
-from predicast.model import Subscription
+from predicast.model import Constraint, Subscription
 
 _MAX_BYTES: Final = 8 << 20  # of expressions that are remembered: some thousands of them
 
@@ -73,10 +73,17 @@ def list_name(attribute: str) -> str:
     return name_of(Input(tree.name)) if isinstance(tree, Each) else attribute
 
 
-def check_attributes(attributes: Iterable[str]) -> None:
-    """Refuse names of derived attributes that are not written in their one way."""
-    for attribute in attributes:
-        if is_derived(attribute):
-            canonical = canonical_attribute(attribute)
-            if canonical != attribute:
-                raise LanguageError(f"the attribute {attribute!r} is written {canonical!r}")
+def check_attributes(constraints: Iterable[Constraint]) -> None:
+    """Refuse names of derived attributes that are not written in their one way.
+
+    And conditions on the elements of what is no list: neither text nor JSON could state them.
+    """
+    for constraint in constraints:
+        if not is_derived(constraint.attribute):
+            continue
+        canonical = canonical_attribute(constraint.attribute)
+        if canonical != constraint.attribute:
+            raise LanguageError(f"the attribute {constraint.attribute!r} is written {canonical!r}")
+        for part in constraint.plain():
+            if isinstance(part.operand, Subscription):
+                list_attribute(part.attribute, part.operand)

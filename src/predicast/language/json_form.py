@@ -150,7 +150,9 @@ def _list_document(value: Any) -> Any:
     if isinstance(value, list):
         return [_list_document(each) for each in value]
     if isinstance(value, dict):
-        return {name: _list_document(each) for name, each in value.items()}
+        fields = {name: _list_document(each) for name, each in value.items()}
+        # A null beside it, which is the same as nothing, so that no value is made of the object.
+        return fields | {"$": None} if len(fields) == 1 and _SPECIAL & set(fields) else fields
     return _document(value)
 
 

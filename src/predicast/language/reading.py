@@ -31,7 +31,7 @@ def to_subscription(expression: Readable) -> Subscription:
     if isinstance(expression, Leaf | Not | And | Or):
         expression = subscription_of(expression)
     if isinstance(expression, Subscription):
-        check_attributes(expression.attributes())
+        check_attributes(expression.constraints())
         return expression
     if isinstance(expression, Stated):
         return expression.subscription()
@@ -57,7 +57,6 @@ def stated_by(
     if isinstance(expression, Stated):
         return expression, None
     if isinstance(expression, Subscription):
-        stated = outlined(expression)
-        check_attributes(stated.outline.attributes())
-        return stated, None
+        check_attributes(expression.constraints())
+        return outlined(expression), None
     return outlined(to_subscription(expression)), None

@@ -322,7 +322,8 @@ def _canonical_range(
 
 
 def _canonical_elements(attribute: str, operator: Operator, operand: Any) -> Subscription:
-    from predicast.model.subscription import Subscription  # which is made of constraints
+    from predicast.model.normal_form import in_normal_form  # which is made of constraints
+    from predicast.model.subscription import Subscription
 
     if not isinstance(operand, Subscription):
         raise _refused(attribute, operator, f"takes a Subscription, not {operand!r}")
@@ -334,7 +335,7 @@ def _canonical_elements(attribute: str, operator: Operator, operand: Any) -> Sub
             limit=MAX_LISTS,
             actual=nesting,
         )
-    return operand
+    return in_normal_form(operand)
 
 
 def nesting_of(subscription: Subscription) -> int:

@@ -72,7 +72,7 @@ def _either(attribute: str, parts: Iterable[Constraint]) -> Constraint:
     for part in parts:
         assert isinstance(part.operand, Subscription)
         clauses += part.operand.clauses
-    return trusted_constraint(attribute, Operator.HAS, Subscription.of(clauses), Kind.LIST)
+    return Constraint(attribute, Operator.HAS, Subscription(tuple(clauses)))
 
 
 def _flat(parts: Iterable[Constraint]) -> Iterator[Constraint]:

@@ -87,6 +87,21 @@ def subscription_of(expression: Expression) -> Subscription:
     return subscription_from(normalised(expression), lambda constraint: constraint)
 
 
+def in_normal_form(subscription: Subscription) -> Subscription:
+    """The same in the clauses that an expression which says it would have."""
+    return subscription_of(expression_of_clauses(subscription))
+
+
+def expression_of_clauses(subscription: Subscription) -> Expression:
+    """An expression that says what the clauses of a subscription do."""
+    return Or(tuple([_conjunction_of(clause) for clause in subscription.clauses]))
+
+
+def _conjunction_of(clause: Clause) -> Expression:
+    tests: list[Expression] = [Leaf(constraint) for constraint in clause.constraints]
+    return And(tuple(tests if clause.rest is None else [*tests, clause.rest]))
+
+
 def subscription_from(
     clauses: Iterable[NormalClause[T]], filled: Callable[[T], Constraint]
 ) -> Subscription:

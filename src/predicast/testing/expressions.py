@@ -66,7 +66,9 @@ def _arguments(draw: st.DrawFn, function: str, place: int, kind: Kind, depth: in
         return Constant(draw(st.sampled_from(_NETWORKS if place else _ADDRESSES)))
     if function in {"round", "substring"} and place and draw(st.integers(0, 5)):
         return Constant(draw(st.integers(-3, 5)))
-    kinds = known.parameter(place)
+    kinds = known.parameter(place) & SCALARS
+    if not kinds:  # a list, of which there are no constants
+        return Input(draw(some.attribute_names()))
     if known.result is None:
         kinds = kinds & {kind} or kinds
     return draw(_trees(draw(st.sampled_from(sorted(kinds, key=str))), depth))
@@ -125,4 +127,6 @@ def derived_constraints(draw: st.DrawFn) -> Constraint:
     tree = draw(derived_attributes())
     kinds = kinds_of(tree)
     named = some.constraints(names=st.just(name_of(tree)))
-    return draw(named.filter(lambda each: each.kind is None or each.kind in kinds))
+    return draw(
+        named.filter(lambda each: all(part.kind in {None, *kinds} for part in each.plain()))
+    )

@@ -96,6 +96,7 @@ _REAL: Final[dict[str, Callable[[Array, Array], Array]]] = {
 
 def of_one(function: str, part: TypedValues) -> Result | None:
     """A function of one number."""
+    beyond_floats = isinstance(part, Decimals)  # as some of them may be
     part = _as_floats(part)
     if isinstance(part, Integers):
         if function in {"floor", "ceil", "round"}:
@@ -105,12 +106,13 @@ def of_one(function: str, part: TypedValues) -> Result | None:
         return Integers, values, part.values != INT_MIN
     if not isinstance(part, Floats):
         return None
+    valid = np.isfinite(part.values) if beyond_floats else None
     if function == "negative":
-        return Floats, -part.values + 0.0, None
+        return Floats, -part.values + 0.0, valid
     if function == "abs":
-        return Floats, np.abs(part.values), None
+        return Floats, np.abs(part.values), valid
     if function == "round":
-        return Floats, rounded(part.values, 0), None
+        return Floats, rounded(part.values, 0), valid
     return whole(np.floor(part.values) if function == "floor" else np.ceil(part.values))
 
 
