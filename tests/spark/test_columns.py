@@ -140,7 +140,6 @@ def test_attributes_that_no_column_provides(events: DataFrame) -> None:
 @pytest.mark.parametrize(
     ("attribute", "hint"),
     [
-        ("price", "cast it to double"),
         ("raw", "cast it to string"),
         ("map", "each key"),
         ("collated", "UTF8_BINARY"),

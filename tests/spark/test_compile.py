@@ -41,7 +41,10 @@ def test_forms_of_input_give_the_same(spark: SparkSession) -> None:
     assert compiled == ps.compile(spark.createDataFrame(pairs, "id string, expression string"))
     renamed = spark.createDataFrame(pairs[::-1], "`my.key` string, `my text` string")
     assert compiled == ps.compile(renamed, id="my.key", expression="my text")
-    assert compiled == ps.compile([("a", attr("symbol") == "IBM"), ("b", attr("price") < 10)])
+    built = ps.compile([("a", attr("symbol") == "IBM"), ("b", attr("price") < 10)])
+    assert built.attributes == compiled.attributes  # the same, but for the texts
+    for event in ({"price": 5}, {"price": 50, "symbol": "IBM"}):
+        assert built.engine().match(event) == compiled.engine().match(event)
     assert compiled == ps.compile(compiled)
     assert compiled != ps.compile(pairs, absent="passes")
     assert compiled != ps.compile(pairs[:1])

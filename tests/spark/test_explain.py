@@ -12,7 +12,7 @@ from predicast.errors import ColumnClashError, UnknownColumnError, UnknownIdErro
 ADDED = ["line", "depth", "part", "value", "held", "reason", "matched"]
 
 
-def test_each_part_of_the_clauses(spark: SparkSession) -> None:
+def test_each_part_of_what_was_written(spark: SparkSession) -> None:
     events = spark.createDataFrame(
         [(1, 5.0, "IBM"), (2, 50.0, None)], "event int, price double, symbol string"
     )
@@ -20,12 +20,14 @@ def test_each_part_of_the_clauses(spark: SparkSession) -> None:
     result = ps.explain(events, subscriptions, "a")
     assert result.columns == ["event", "price", "symbol", *ADDED]
     assert [tuple(row)[3:] for row in result.orderBy("event", "line").collect()] == [
-        (1, 0, "AND", None, True, None, True),
-        (2, 1, "price < 10", "5.0", True, None, True),
-        (3, 1, "symbol LIKE 'I%'", "'IBM'", True, None, True),
-        (1, 0, "AND", None, False, None, False),
-        (2, 1, "price < 10", "50.0", False, None, False),
-        (3, 1, "symbol LIKE 'I%'", None, None, None, False),
+        (1, 0, "NOT", None, True, None, True),
+        (2, 1, "OR", None, False, None, True),
+        (3, 2, "price >= 10", "5.0", False, None, True),
+        (4, 2, "symbol NOT LIKE 'I%'", "'IBM'", False, None, True),
+        (1, 0, "NOT", None, False, None, False),
+        (2, 1, "OR", None, True, None, False),
+        (3, 2, "price >= 10", "50.0", True, None, False),
+        (4, 2, "symbol NOT LIKE 'I%'", None, None, None, False),
     ]
 
 

@@ -50,7 +50,7 @@ HALF = "\ud800"
         lambda: parametric(f"a = :x /* {HALF} */"),
         lambda: parametric(f"`{HALF}` = :x"),
         lambda: Engine().subscribe(f"a = :x -- {HALF}", parameters={"x": 1}),
-        lambda: Engine().match({HALF: 1}),
+        lambda: Engine().match(Event({HALF: 1})),
     ],
 )
 def test_it_is_refused_and_the_refusal_can_be_written(enter: Callable[[], object]) -> None:

@@ -244,6 +244,10 @@ def spans_of(constraint: Constraint) -> SpanSet | None:
             return span_set(_points(operand))
         case Operator.PREFIX:
             return (Span(operand, after_prefix(operand), False, True),)
+        case Operator.CONTAINS | Operator.SUFFIX if not operand:
+            return UNIVERSE[Kind.STRING]
+        case Operator.NOT_CONTAINS | Operator.NOT_SUFFIX if not operand:
+            return ()
         case Operator.ANY | Operator.ALL:
             return _joined_spans(constraint)
         case Operator.NE | Operator.NOT_IN | Operator.NOT_BETWEEN | Operator.NOT_PREFIX:

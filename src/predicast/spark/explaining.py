@@ -32,8 +32,8 @@ def explain(
 ) -> DataFrame:
     """One row per event and part of what the subscription ``id`` says, with how it went.
 
-    Compiled subscriptions are clauses, without the texts that they were; so the parts are those of
-    the clauses, unless an ``Engine`` was compiled, which keeps texts.
+    The parts are those of the text, if the subscription was given as one and was compiled without
+    a ``time_zone``, in which it may mean something else than by itself; otherwise of its clauses.
 
     Added to the events' columns, or to ``event_id`` alone if it is given, are ``line`` (from
     1), ``depth`` (how far inside), ``part`` (a test, or AND, OR, NOT, whose own parts follow),

@@ -138,7 +138,7 @@ def test_the_event_may_be_in_a_file_or_on_standard_input(run: Run, folder: Path)
         (["s.jsonl", "a", '{"price": NaN}'], "the event: not JSON"),
         (
             ["s.jsonl", "a", '{"price": {"$timestamp": "x"}}'],
-            "the event: $.price: 'x' is not a timestamp",
+            "the event: attribute 'price': $.price: 'x' is not a timestamp",
         ),
         (["s.jsonl", "a", "[]"], "the event: $: an event is a JSON object"),
         (["s.jsonl", "a", "@none.json"], "none.json: no such file or directory"),

@@ -391,7 +391,8 @@ def test_what_nobody_looks_at_may_be_anything(run: Run, folder: Path) -> None:
 def test_what_cannot_be_compared(
     run: Run, folder: Path, choice: str, found: list[list[str]], note: str
 ) -> None:
-    lines = ('{"price": [1]}', '{"price": {"$timestamp": "soon"}, "x": 1}', '{"price": 1}')
+    wrong = ('{"price": {"$decimal": "much"}}', '{"price": {"$timestamp": "soon"}, "x": 1}')
+    lines = (*wrong, '{"price": 1}')
     (folder / "e.jsonl").write_text("\n".join(lines), encoding="utf-8")
     options = ("--on-invalid", choice, "--all", "--format", "jsonl")
     result = run("match", "s.jsonl", "e.jsonl", *options)

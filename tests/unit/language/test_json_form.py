@@ -112,10 +112,11 @@ def test_a_bad_event_is_refused(text: str) -> None:
 
 
 def test_an_event_obeys_the_model() -> None:
+    long = "9" * 2_000  # digits
     with pytest.raises(InvalidValueError, match="'x'"):
-        event_from_json('{"x": [1, 99999999999999999999]}')
+        event_from_json(f'{{"x": [1, {long}]}}')
     with pytest.raises(InvalidValueError, match="'x'"):
-        event_from_json('{"x": 99999999999999999999}')
+        event_from_json(f'{{"x": {long}}}')
     with pytest.raises(NestingTooDeepError):
         event_from_json('{"a":' * 100 + "1" + "}" * 100)
     with pytest.raises(NestingTooDeepError):

@@ -48,7 +48,7 @@ def test_a_remembered_shape_gives_what_a_fresh_parse_gives(first: str, second: s
     [
         ("a RLIKE 'x'", "a RLIKE '('"),
         ("a LIKE 'x'", r"a LIKE 'x\\y'"),
-        ("a = 1", "a = 99999999999999999999"),
+        ("a = 1", "a = " + "9" * 2_000),
         ("a = TIMESTAMP '2026-01-01'", "a = TIMESTAMP 'soon'"),
         ("a = 'x'", r"a = '\ud800'"),
     ],

@@ -212,7 +212,7 @@ def test_long_needles(size: int) -> None:
 
 
 def test_a_very_long_piece_takes_no_longer_than_the_word() -> None:
-    piece = "a" * 300_000
+    piece = "a" * 100_000
     constraints = [*contains(piece + "b"), Constraint("a", Operator.SUFFIX, piece)]
     like = trusted_constraint("a", Operator.LIKE, LikePattern(f"%{piece}%b%"), Kind.STRING)
     index = PatternIndex([*constraints, like])
@@ -220,7 +220,7 @@ def test_a_very_long_piece_takes_no_longer_than_the_word() -> None:
 
 
 def test_a_long_word_is_searched_to_its_end() -> None:
-    word = "a" * 1_000_000 + "b"
+    word = "a" * 100_000 + "b"
     needles = ["a" * n for n in (1, 2, 7, 8, 9, 63, 64, 65, 500)]
     others = ["ab", "aaaab", "a" * 64 + "b", "a" * 500 + "b", "ba", "a" * 64 + "c"]
     assert_agrees(contains(*needles, *others), [word, word[:-1]])
