@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from io import StringIO
 
+import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
 
 from bench.spark.contestants import ALONE, CONTESTANTS, CROSS_JOIN
 from bench.spark.results import goals_table, measured_table
 from bench.spark.run import Settings, measure_spark, steps
+from tests.spark.conftest import MODE
 
 
+@pytest.mark.skipif(MODE == "connect", reason="the benchmark measures classic Spark")
 def test_a_tiny_run(spark: SparkSession) -> None:
     settings = Settings(400, (200,), 1, most_pairs=2e4, distributions=("zipf",))
     done: list[str] = []
