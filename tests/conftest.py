@@ -18,7 +18,7 @@ _SLOW_MACHINES = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile(
     "quick",
-    max_examples=40,
+    max_examples=60,
     stateful_step_count=20,
     deadline=None,
     print_blob=True,
