@@ -73,6 +73,7 @@ MAY_IMPORT |= {"__about__": set(), "__main__": {"cli"}}
 HEAVY = {
     "pyspark": {"spark", "demo"},
     "pandas": {"spark", "demo"},
+    "deltalake": {"spark"},
     "numba": set(),  # only kernels, see is_kernel
     "llvmlite": set(),  # only kernels, see is_kernel
     "starlette": {"broker", "console"},
