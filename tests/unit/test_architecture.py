@@ -57,7 +57,7 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "spark/": (
         "the same matching over DataFrames, batch and streaming",
-        "errors model arrow language matching engine",
+        "errors locks model arrow language matching engine",
     ),
     "demo/": ("the three worlds of `make run`", "errors model language engine spark"),
     "cli/": (

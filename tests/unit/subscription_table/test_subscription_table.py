@@ -224,6 +224,52 @@ class TestVersions:
         assert table.history(limit=1) == history[:1]
 
 
+class TestCompiling:
+    @pytest.fixture
+    def many(self, table: ps.SubscriptionTable) -> ps.SubscriptionTable:
+        table.subscribe_many((f"s{number:03}", f"x = {number}") for number in range(100))
+        return table
+
+    def test_what_changed_is_sent_along_with_what_was_packed(
+        self, many: ps.SubscriptionTable
+    ) -> None:
+        first = many.at().compiled()
+        many.change("s001", "y = 1")
+        many.subscribe("y = 1", id="new")
+        many.unsubscribe("s002")
+        second = many.at().compiled()
+        assert second.image.packed is first.image.packed
+        assert [operation.id for operation in second.image.changes] == ["new", "s001", "s002"]
+        assert second.digest != first.digest
+        assert (second.count, second.attributes) == (100, ("x", "y"))
+        for engine in (second.engine(), second.image.mapped(), second.image.shared()):
+            assert engine.match({"y": 1, "x": 2}) == ["new", "s001"]
+        assert first.engine().match({"x": 2}) == ["s002"]
+
+    def test_going_back_is_a_change_as_well(self, many: ps.SubscriptionTable) -> None:
+        first = many.at().compiled()
+        many.change("s001", "y = 1")
+        many.at().compiled()
+        again = many.at(version=1).compiled()
+        assert again == first
+        assert again.image.changes == ()
+        assert again.attributes == ("x",)
+
+    def test_many_changes_are_packed(self, many: ps.SubscriptionTable) -> None:
+        first = many.at().compiled()
+        many.apply(Change(f"s{number:03}", "y = 1") for number in range(20))
+        second = many.at().compiled()
+        assert second.image.changes == ()
+        assert second.image.packed != first.image.packed
+        assert len(second.engine().match({"y": 1})) == 20
+
+    def test_it_is_what_an_engine_of_the_version_is(self, many: ps.SubscriptionTable) -> None:
+        many.at().compiled()
+        many.subscribe("z < :limit", id="p", owner="me", parameters={"limit": 1})
+        many.change("p", parameters={"limit": 5})
+        assert entries(many.at().compiled().engine()) == entries(many.engine())
+
+
 class TestOpening:
     def test_a_table_is_made_only_if_asked(self, tmp_path: Path) -> None:
         with pytest.raises(NotASubscriptionTableError, match="create=True"):

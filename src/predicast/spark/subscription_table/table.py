@@ -36,6 +36,7 @@ from predicast.language import Readable
 from predicast.matching import DEFAULT
 from predicast.model import Absent, Value
 from predicast.spark.options import check_choice
+from predicast.spark.subscription_table.compiling import Compiling
 from predicast.spark.subscription_table.difference import Unclear, operations, row_changes
 from predicast.spark.subscription_table.engines import BuiltEngine, Engines
 from predicast.spark.subscription_table.files import DataFile, DataFiles
@@ -103,6 +104,7 @@ class SubscriptionTable:
         self._log = TableLog(self._path)
         self._files = DataFiles(self._path)
         self._engines = Engines(self._log, self._files, matcher, absent)
+        self._compiling = Compiling(self._files, self._built)
         self._on_invalid = on_invalid
         if create and not self._log.exists():
             self._log.create()
@@ -137,7 +139,7 @@ class SubscriptionTable:
                 )
             version = self._log.number_at(_moment(timestamp))
         found = self._log.latest() if version is None else self._log.at(_number(version))
-        return TableView(self._log, self._files, found, self._built)
+        return TableView(self._log, self._files, found, self._built, self._compiling)
 
     def engine(self, version: int | None = None) -> Engine:
         """A new engine of the latest version, or of another."""

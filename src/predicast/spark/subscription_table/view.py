@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from predicast.engine import Engine, Entry
 from predicast.errors import UnknownIdError
-from predicast.spark.compiled import CompiledSubscriptions, InvalidSubscription
-from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.compiled import CompiledSubscriptions
+from predicast.spark.subscription_table.compiling import Compiling
 from predicast.spark.subscription_table.engines import BuiltEngine
 from predicast.spark.subscription_table.files import DataFiles
 from predicast.spark.subscription_table.log import TableLog, Version
@@ -31,12 +31,13 @@ class TableView:
         files: DataFiles,
         version: Version,
         build: Callable[[Version], BuiltEngine],
+        compiling: Compiling,
     ) -> None:
         self._log = log
         self._files = files
         self._version = version
         self._build = build
-        self._compiled: CompiledSubscriptions | None = None
+        self._compiling = compiling
 
     @property
     def version(self) -> int:
@@ -97,12 +98,8 @@ class TableView:
         return self._build(self._version).invalid
 
     def compiled(self, spark: SparkSession | None = None) -> CompiledSubscriptions:
-        """The same, ready to be matched on executors: what ``match`` and the others take."""
-        if self._compiled is None:
-            engine, invalid = self._build(self._version)
-            self._compiled = replace(
-                compiled_from(engine),
-                left_out=len(invalid),
-                invalid_rows=tuple(InvalidSubscription(*each[:3]) for each in invalid),
-            )
-        return replace(self._compiled, session=spark)
+        """The same, ready to be matched on executors: what ``match`` and the others take.
+
+        Of a version near the one that was compiled before, only what changed is compiled.
+        """
+        return replace(self._compiling.of(self._version), session=spark)
