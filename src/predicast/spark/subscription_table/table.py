@@ -44,7 +44,7 @@ from predicast.spark.subscription_table.difference import (
     row_changes,
 )
 from predicast.spark.subscription_table.engines import BuiltEngine, Engines
-from predicast.spark.subscription_table.files import DataFile, DataFiles
+from predicast.spark.subscription_table.files import DataFile, DataFiles, folder_of
 from predicast.spark.subscription_table.log import Commit, Overtaken, TableLog, Version
 from predicast.spark.subscription_table.reading import refusal
 from predicast.spark.subscription_table.rows import Row, row_of_operation, table_of
@@ -115,7 +115,7 @@ class SubscriptionTable:
         check_choice("on_invalid", on_invalid, ("raise", "quarantine"))
         Engine(matcher=matcher)  # refuses a name that is none
         _check_installed()
-        self._path = _folder(path)
+        self._path = folder_of(path)
         self._log = TableLog(self._path)
         self._files = DataFiles(self._path)
         self._engines = Engines(self._log, self._files, matcher, absent)
@@ -376,19 +376,6 @@ def _check_installed() -> None:
         raise SubscriptionTableError(
             "a subscription table needs the package deltalake: the extra 'table' has it"
         ) from error
-
-
-def _folder(path: str | os.PathLike[str]) -> Path:
-    text = os.fspath(path)
-    if "://" in text:
-        scheme, _, rest = text.partition("://")
-        if scheme != "file":
-            raise SubscriptionTableError(
-                f"a subscription table is in a folder, here or mounted, not at {scheme}://",
-                path=text,
-            )
-        text = rest
-    return Path(text).absolute()
 
 
 def _moment(timestamp: datetime | str) -> datetime:
