@@ -11,10 +11,13 @@ from predicast.spark.compiled import (
 )
 from predicast.spark.explaining import explain
 from predicast.spark.matching import match, with_matches
+from predicast.spark.subscription_table import SubscriptionTable, TableView
 
 __all__ = [
     "CompiledSubscriptions",
     "InvalidSubscription",
+    "SubscriptionTable",
+    "TableView",
     "compile",
     "explain",
     "match",
