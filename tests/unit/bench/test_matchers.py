@@ -93,7 +93,7 @@ def test_the_yardstick_says_why_it_is_left_out(tmp_path: Path) -> None:
 
 def test_a_join_that_takes_too_long_is_interrupted() -> None:
     rival = DuckdbRival(patience_s=0.05)
-    rival.load(texts_workload(60_000, 2_000))
+    rival.load(texts_workload(20_000, 2_000))
     with pytest.raises(LeftOutError, match="longer than"):
         rival.match(2_000)
     rival.close()
