@@ -21,12 +21,14 @@ import pickle
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from predicast.engine import Engine, Operation
-from predicast.errors import SnapshotError
+from predicast.engine.snapshot.atomic import write_atomically
+from predicast.errors import MissingEngineFileError, SnapshotError
 from predicast.spark.unpacked_files import unpacked_file
 
 if TYPE_CHECKING:
@@ -97,16 +99,56 @@ class EngineImage(NamedTuple):
 
     def answers(self) -> Answers:
         """The same, with what it takes to answer with sorted ids."""
-        from predicast.spark.answers import Answers  # PyArrow takes its time
+        return _answers(self.digest, self.mapped)
 
-        with _engines_lock:
-            answers = _engines.get(self.digest)
-            if answers is None:
-                answers = _engines[self.digest] = Answers(self.mapped())
-                if len(_engines) > _MAX_ENGINES:
-                    _engines.popitem(last=False)
-            _engines.move_to_end(self.digest)
-            return answers
+
+class EngineFile(NamedTuple):
+    """An engine in a file that all hosts see; it need not travel."""
+
+    digest: str
+    path: Path
+
+    @classmethod
+    def written(cls, snapshot: bytes, folder: Path) -> EngineFile:
+        """A snapshot, put into a folder under its digest."""
+        digest = hashlib.sha256(snapshot).hexdigest()
+        path = folder.absolute() / f"{digest}.engine"
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, lambda file: file.write(snapshot))
+        return cls(digest, path)
+
+    def unpacked(self) -> Engine:
+        """A new engine, as it was."""
+        if not self.path.exists():
+            raise MissingEngineFileError(
+                f"there is no file {self.path} on this host, which holds some of the compiled "
+                "subscriptions; compile them with folder= one that all hosts see",
+                path=str(self.path),
+            )
+        return Engine.load(self.path)
+
+    def shared(self) -> Engine:
+        """The one engine of this file in this process."""
+        return self.answers().engine
+
+    def answers(self) -> Answers:
+        """The same, with what it takes to answer with sorted ids."""
+        return _answers(self.digest, self.unpacked)
+
+
+def _answers(digest: str, make: Callable[[], Engine]) -> Answers:
+    """The engine of a digest in this process, made at the first call."""
+    from predicast.spark.answers import Answers  # PyArrow takes its time
+
+    with _engines_lock:
+        answers = _engines.get(digest)
+        if answers is None:
+            answers = _engines[digest] = Answers(make())
+            if len(_engines) > _MAX_ENGINES:
+                _engines.popitem(last=False)
+        _engines.move_to_end(digest)
+        return answers
 
 
 _engines: Final[OrderedDict[str, Answers]] = OrderedDict()
