@@ -440,6 +440,12 @@ class InvalidSubscriptionsError(PipelineError, ValueError):
     invalid: list[tuple[str | None, str]] | None
 
 
+class MissingEngineFileError(PipelineError):
+    """A file with compiled subscriptions is not on the host that needs it."""
+
+    path: str | None
+
+
 class JavaNotFoundError(PipelineError):
     """Spark needs Java 17 or 21 and there is none."""
 

@@ -181,14 +181,16 @@ class TableLog:
 
         try:
             table = DeltaTable(str(self.folder), version=number)
-        except TableNotFoundError as error:
+        except DeltaError as error:
+            if number is not None and not self._log_file(number).exists():  # removed in time
+                raise self.unknown(number) from error
+            if not isinstance(error, TableNotFoundError):
+                raise self._damaged(f"cannot be read: {error}", "_delta_log") from error
             raise NotASubscriptionTableError(
                 f"there is no table in {self.folder}; SubscriptionTable(path), or the command "
                 "predicast subscriptions add, makes one",
                 path=str(self.folder),
             ) from error
-        except DeltaError as error:
-            raise self._damaged(f"cannot be read: {error}", "_delta_log") from error
         self._check(table)
         return table
 
