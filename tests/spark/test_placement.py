@@ -135,7 +135,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert isinstance(image, EngineFile)
     image.path.unlink()
     with pytest.raises(MissingEngineFileError, match="folder= one that all hosts see"):
-        image.answers()
+        image.shared()
 
 
 def test_in_a_stream(spark: SparkSession, tmp_path: Path, expected: dict[int, list[str]]) -> None:

@@ -43,8 +43,8 @@ from predicast.spark.subscription_table.difference import (
     operations,
     row_changes,
 )
-from predicast.spark.subscription_table.engines import BuiltEngine, Engines
-from predicast.spark.subscription_table.files import DataFile, DataFiles
+from predicast.spark.subscription_table.engines import FOLDER, BuiltEngine, Engines
+from predicast.spark.subscription_table.files import DataFile, DataFiles, folder_of
 from predicast.spark.subscription_table.log import Commit, Overtaken, TableLog, Version
 from predicast.spark.subscription_table.reading import refusal
 from predicast.spark.subscription_table.rows import Row, row_of_operation, table_of
@@ -99,7 +99,8 @@ class SubscriptionTable:
     An empty table is made where there is none, unless ``create`` says no. ``matcher`` and
     ``absent`` are those of the engines that it makes. ``on_invalid`` says what becomes of rows that
     are no subscriptions, which only another tool can have written: an engine is refused
-    (``"raise"``), or goes without them (``"quarantine"``, see ``TableView.invalid``).
+    (``"raise"``), or goes without them (``"quarantine"``, see ``TableView.invalid``). Engines are
+    kept in the table's own folder, where whoever may write is trusted; ``engines`` names another.
     """
 
     def __init__(
@@ -110,15 +111,17 @@ class SubscriptionTable:
         matcher: str = DEFAULT,
         absent: Absent = "fails",
         on_invalid: OnInvalidRows = "raise",
+        engines: str | os.PathLike[str] | None = None,
     ) -> None:
         check_choice("absent", absent, ("fails", "passes"))
         check_choice("on_invalid", on_invalid, ("raise", "quarantine"))
         Engine(matcher=matcher)  # refuses a name that is none
         _check_installed()
-        self._path = _folder(path)
+        self._path = folder_of(path)
         self._log = TableLog(self._path)
         self._files = DataFiles(self._path)
-        self._engines = Engines(self._log, self._files, matcher, absent)
+        kept_in = self._path / FOLDER if engines is None else Path(engines).absolute()
+        self._engines = Engines(self._log, self._files, kept_in, matcher, absent)
         self._compiling = Compiling(self._files, self._built)
         self._on_invalid = on_invalid
         if create and not self._log.exists():
@@ -376,19 +379,6 @@ def _check_installed() -> None:
         raise SubscriptionTableError(
             "a subscription table needs the package deltalake: the extra 'table' has it"
         ) from error
-
-
-def _folder(path: str | os.PathLike[str]) -> Path:
-    text = os.fspath(path)
-    if "://" in text:
-        scheme, _, rest = text.partition("://")
-        if scheme != "file":
-            raise SubscriptionTableError(
-                f"a subscription table is in a folder, here or mounted, not at {scheme}://",
-                path=text,
-            )
-        text = rest
-    return Path(text).absolute()
 
 
 def _moment(timestamp: datetime | str) -> datetime:
