@@ -121,22 +121,8 @@ class EngineFile(NamedTuple):
             write_atomically(path, lambda file: file.write(snapshot))
         return cls(digest, path)
 
-    @property
-    def packed_digest(self) -> str:
-        """That of the snapshot."""
-        return self.digest
-
-    @property
-    def changes(self) -> tuple[Operation, ...]:
-        """None: the file holds them all."""
-        return ()
-
     def unpacked(self) -> Engine:
         """A new engine, as it was."""
-        return self.mapped()
-
-    def mapped(self) -> Engine:
-        """The same, its memory shared with the other processes of this host."""
         if not self.path.exists():
             raise MissingEngineFileError(
                 f"there is no file {self.path} on this host, which holds some of the compiled "
@@ -145,10 +131,28 @@ class EngineFile(NamedTuple):
             )
         return Engine.load(self.path)
 
+    @property
+    def packed_digest(self) -> str:
+        """That of the snapshot, which is all there is."""
+        return self.digest
+
+    @property
+    def changes(self) -> tuple[Operation, ...]:
+        """None on top of it."""
+        return ()
+
+    def mapped(self) -> Engine:
+        """The same: a file is mapped wherever it is."""
+        return self.unpacked()
+
     def shared(self) -> Engine:
         """The one engine of this file in this process."""
         return given(self).engine
 
+    def answers(self) -> Answers:
+        """The same, with what it takes to answer with sorted ids."""
+        return given(self)
+
     def lent(self) -> AbstractContextManager[Answers]:
-        """The same, with what it takes to answer with sorted ids, for as long as a block takes."""
+        """The same for as long as a block takes."""
         return lent(self)

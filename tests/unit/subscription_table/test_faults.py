@@ -22,6 +22,7 @@ from predicast.errors import (
     NotASubscriptionTableError,
     SubscriptionTableError,
     TableNotWrittenError,
+    UnknownVersionError,
 )
 from predicast.spark.subscription_table import files
 from predicast.spark.subscription_table.engines import FOLDER
@@ -368,12 +369,19 @@ class TestCommits:
     def test_many_of_them_are_summed_up(self, tmp_path: Path) -> None:
         table = ps.SubscriptionTable(tmp_path)
         table.subscribe("x < :a", id="a", parameters={"a": 0})
-        for number in range(60):
+        for number in range(24):
             table.change("a", parameters={"a": number + 1})
         assert list((tmp_path / "_delta_log").glob("*.checkpoint.parquet"))
         assert table.at(version=3).get("a").parameters == {"a": 2}
-        assert table.engine().match({"x": 59.5}) == ["a"]
-        assert len(table.history()) == 62
+        assert table.engine().match({"x": 23.5}) == ["a"]
+        assert len(table.history()) == 26
+
+        for number in range(10):  # as happens to old entries in time
+            (tmp_path / "_delta_log" / f"{number:020}.json").unlink()
+        assert table.engine().match({"x": 23.5}) == ["a"]
+        assert [commit.version for commit in table.history()] == list(range(25, 9, -1))
+        with pytest.raises(UnknownVersionError, match="its versions are 10 to 25"):
+            table.at(version=3)
 
     def test_ids_of_any_text_are_found_again(self, tmp_path: Path) -> None:
         table = ps.SubscriptionTable(tmp_path)

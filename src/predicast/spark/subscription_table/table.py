@@ -303,9 +303,9 @@ class SubscriptionTable:
 
     def _commit(self, plan: Callable[[Version], _Plan]) -> tuple[int, _Plan]:
         """Decide and commit, again and again until nobody else was quicker."""
-        self._log.check_writable()
         for pause_s in _pauses():
             seen = self._log.latest()
+            self._log.check_writable(seen)
             decided = plan(seen)
             removed, tables = decided.rewriting
             if not removed and not tables:
