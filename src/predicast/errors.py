@@ -45,8 +45,11 @@
     │   ├── SnapshotNotSavedError      errno (also an OSError)
     │   └── SnapshotVersionError       version
     ├── PipelineError
+    │   ├── DamagedCheckpointError     path
+    │   ├── DeliveryStoppedError
     │   ├── InvalidSubscriptionsError  invalid
     │   ├── JavaNotFoundError
+    │   ├── SinkError                  path
     │   └── WorkerPythonError          (also an ImportError)
     └── InputFileError                 path, line
 
@@ -67,7 +70,9 @@ _COMPARED: Final = 10_000  # characters in which a similar word is looked for: s
 
 __all__ = [
     "ColumnClashError",
+    "DamagedCheckpointError",
     "DamagedSnapshotError",
+    "DeliveryStoppedError",
     "DuplicateIdError",
     "EngineError",
     "IdsTooLargeError",
@@ -96,6 +101,7 @@ __all__ = [
     "ParseError",
     "PipelineError",
     "PredicastError",
+    "SinkError",
     "SnapshotError",
     "SnapshotNotSavedError",
     "SnapshotVersionError",
@@ -422,6 +428,16 @@ class PipelineError(PredicastError):
     """A request that the Spark pipeline refuses."""
 
 
+class DamagedCheckpointError(PipelineError):
+    """A stream cannot go on: what it has to know of its last batches is lost or was changed."""
+
+    path: str | None
+
+
+class DeliveryStoppedError(PipelineError):
+    """A stream has failed for a reason that is not ours; started again, it goes on where it was."""
+
+
 class InvalidSubscriptionsError(PipelineError, ValueError):
     """Some subscriptions of a table cannot be compiled; ``invalid`` pairs ids with errors."""
 
@@ -430,6 +446,12 @@ class InvalidSubscriptionsError(PipelineError, ValueError):
 
 class JavaNotFoundError(PipelineError):
     """Spark needs Java 17 or 21 and there is none."""
+
+
+class SinkError(PipelineError):
+    """A sink that cannot take a batch, or that has the deliveries of another stream."""
+
+    path: str | None
 
 
 class WorkerPythonError(PipelineError, ImportError):

@@ -75,13 +75,7 @@ def match(
     if how != "anti":
         schema.check_free(kept, added)
     intervals = dict(intervals or {})
-    clock = _clock(schema, now) if compiled.asks_for_now else {}
-    try:
-        leaves = schema.leaves(compiled.attributes, intervals)
-    except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
-        say_which(error, compiled)
-        raise
-    shipment = ship(events, schema, kept, leaves, clock)
+    shipment = shipped(events, schema, kept, compiled, intervals, now)
     result = _matched(shipment, compiled, intervals, how, on_invalid)
     if how == "anti":
         return shipment.named(result)
@@ -123,6 +117,29 @@ def with_matches(
         )
 
     return added
+
+
+def shipped(
+    events: DataFrame,
+    schema: Schema,
+    kept: Sequence[int],
+    compiled: CompiledSubscriptions,
+    intervals: Intervals,
+    now: datetime | str | None,
+) -> Shipment:
+    """What is sent to workers: the kept columns, and what subscriptions look at."""
+    clock = _clock(schema, now) if compiled.asks_for_now else {}
+    try:
+        leaves = schema.leaves(compiled.attributes, intervals)
+    except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
+        say_which(error, compiled)
+        raise
+    return ship(events, schema, kept, leaves, clock)
+
+
+def arrival_of(compiled: CompiledSubscriptions) -> str | None:
+    """The attribute under which workers find when an event arrives, if anybody asks."""
+    return _ARRIVAL if compiled.asks_for_now else None
 
 
 def _clock(schema: Schema, now: datetime | str | None) -> dict[str, str]:
@@ -181,7 +198,7 @@ def _matched(
     from predicast.spark.workers import AttributeReader, Matching
 
     reader = AttributeReader(shipment.sources, intervals)
-    asked = Asked(intervals, on_invalid, _ARRIVAL if compiled.asks_for_now else None)
+    asked = Asked(intervals, on_invalid, arrival_of(compiled))
     matching = Matching(compiled.image, reader, len(shipment.kept), how, asked)
 
     ids = StructField("matched", ArrayType(StringType(), containsNull=False), nullable=False)
