@@ -50,6 +50,12 @@
     │   ├── InvalidSubscriptionsError  invalid
     │   ├── JavaNotFoundError
     │   ├── SinkError                  path
+    │   ├── SubscriptionTableError     path
+    │   │   ├── DamagedTableError      file
+    │   │   ├── NotASubscriptionTableError  column
+    │   │   ├── TableBusyError
+    │   │   ├── TableNotWrittenError   errno (also an OSError)
+    │   │   └── UnknownVersionError    version (also a LookupError)
     │   └── WorkerPythonError          (also an ImportError)
     └── InputFileError                 path, line
 
@@ -72,6 +78,7 @@ __all__ = [
     "ColumnClashError",
     "DamagedCheckpointError",
     "DamagedSnapshotError",
+    "DamagedTableError",
     "DeliveryStoppedError",
     "DuplicateIdError",
     "EngineError",
@@ -96,6 +103,7 @@ __all__ = [
     "ModelError",
     "NestingTooDeepError",
     "NoTruthValueError",
+    "NotASubscriptionTableError",
     "NotCompiledError",
     "ParameterError",
     "ParseError",
@@ -105,7 +113,10 @@ __all__ = [
     "SnapshotError",
     "SnapshotNotSavedError",
     "SnapshotVersionError",
+    "SubscriptionTableError",
+    "TableBusyError",
     "TableError",
+    "TableNotWrittenError",
     "TextTooLongError",
     "TooManyClausesError",
     "UnknownColumnError",
@@ -113,6 +124,7 @@ __all__ = [
     "UnknownIdError",
     "UnknownMatcherError",
     "UnknownParameterError",
+    "UnknownVersionError",
     "UnsupportedByMatcherError",
     "UnsupportedColumnError",
     "UnsupportedSyntaxError",
@@ -452,6 +464,40 @@ class SinkError(PipelineError):
     """A sink that cannot take a batch, or that has the deliveries of another stream."""
 
     path: str | None
+
+
+class SubscriptionTableError(PipelineError):
+    """A table of subscriptions that cannot be read or written as it is."""
+
+    path: str | None
+
+
+class DamagedTableError(SubscriptionTableError):
+    """A file of the table, or of its log, is missing or cannot be read."""
+
+    file: str | None
+
+
+class NotASubscriptionTableError(SubscriptionTableError):
+    """There is no table, or one whose columns are not those of subscriptions."""
+
+    column: str | None
+
+
+class TableBusyError(SubscriptionTableError):
+    """Others changed the table first, as often as it was tried; nothing was written."""
+
+
+class TableNotWrittenError(SubscriptionTableError, OSError):
+    """What was to be written could not be, for want of room say; the table is as it was."""
+
+    errno: int | None
+
+
+class UnknownVersionError(SubscriptionTableError, LookupError):
+    """A version that the table does not have, or a time before its first."""
+
+    version: int | None
 
 
 class WorkerPythonError(PipelineError, ImportError):

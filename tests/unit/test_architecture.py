@@ -57,7 +57,7 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "spark/": (
         "the same matching over DataFrames, batch and streaming",
-        "errors model arrow language matching engine",
+        "errors locks model arrow language matching engine",
     ),
     "demo/": ("the three worlds of `make run`", "errors model language engine spark"),
     "cli/": (
@@ -73,6 +73,7 @@ MAY_IMPORT |= {"__about__": set(), "__main__": {"cli"}}
 HEAVY = {
     "pyspark": {"spark", "demo"},
     "pandas": {"spark", "demo"},
+    "deltalake": {"spark"},
     "numba": set(),  # only kernels, see is_kernel
     "llvmlite": set(),  # only kernels, see is_kernel
     "starlette": {"broker", "console"},

@@ -15,6 +15,7 @@ from predicast.spark.delivery.running import Delivery, Progress
 from predicast.spark.delivery.sinks import KafkaSink, ParquetSink, Sink
 from predicast.spark.explaining import explain
 from predicast.spark.matching import match, with_matches
+from predicast.spark.subscription_table import SubscriptionTable, TableView
 
 __all__ = [
     "CompiledSubscriptions",
@@ -25,6 +26,8 @@ __all__ = [
     "ParquetSink",
     "Progress",
     "Sink",
+    "SubscriptionTable",
+    "TableView",
     "compile",
     "deliver",
     "explain",

@@ -161,7 +161,7 @@ def compile(
         chosen = matcher or subscriptions.matcher, absent or subscriptions.absent
         if schema is None and chosen == (subscriptions.matcher, subscriptions.absent):
             image = EngineImage.of(subscriptions)
-            return _described(image, image.unpacked())  # others may be changing the engine itself
+            return described(image, image.unpacked())  # others may be changing the engine itself
         matcher, absent = chosen
     rows, session = _rows(subscriptions, id, expression, owner)
     engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails")
@@ -170,14 +170,14 @@ def compile(
     if invalid and on_invalid == "raise":
         raise _refusal(invalid, len(rows))
     return replace(
-        _described(EngineImage.of(engine), engine),
+        described(EngineImage.of(engine), engine),
         left_out=len(invalid),
         invalid_rows=tuple(invalid) if on_invalid == "quarantine" else (),
         session=session,
     )
 
 
-def _described(image: EngineImage, engine: Engine) -> CompiledSubscriptions:
+def described(image: EngineImage, engine: Engine) -> CompiledSubscriptions:
     """The image of an engine, with what there is to know of it."""
     return CompiledSubscriptions(
         digest=image.digest,
