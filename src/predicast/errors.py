@@ -74,66 +74,6 @@ from typing import Any, Final
 
 _COMPARED: Final = 10_000  # characters in which a similar word is looked for: some milliseconds
 
-__all__ = [
-    "ColumnClashError",
-    "DamagedCheckpointError",
-    "DamagedSnapshotError",
-    "DamagedTableError",
-    "DeliveryStoppedError",
-    "DuplicateIdError",
-    "EngineError",
-    "IdsTooLargeError",
-    "InputFileError",
-    "InvalidConstraintError",
-    "InvalidEventError",
-    "InvalidExpressionError",
-    "InvalidIdError",
-    "InvalidIntervalError",
-    "InvalidOptionError",
-    "InvalidParameterError",
-    "InvalidSubscriptionError",
-    "InvalidSubscriptionsError",
-    "InvalidValueError",
-    "JavaNotFoundError",
-    "JsonFormError",
-    "LanguageError",
-    "LimitError",
-    "ListTooLongError",
-    "MissingParameterError",
-    "ModelError",
-    "NestingTooDeepError",
-    "NoTruthValueError",
-    "NotASubscriptionTableError",
-    "NotCompiledError",
-    "ParameterError",
-    "ParseError",
-    "PipelineError",
-    "PredicastError",
-    "SinkError",
-    "SnapshotError",
-    "SnapshotNotSavedError",
-    "SnapshotVersionError",
-    "SubscriptionTableError",
-    "TableBusyError",
-    "TableError",
-    "TableNotWrittenError",
-    "TextTooLongError",
-    "TooManyClausesError",
-    "UnknownColumnError",
-    "UnknownFunctionError",
-    "UnknownIdError",
-    "UnknownMatcherError",
-    "UnknownParameterError",
-    "UnknownVersionError",
-    "UnsupportedByMatcherError",
-    "UnsupportedColumnError",
-    "UnsupportedSyntaxError",
-    "UnsupportedTableError",
-    "WindowTooLargeError",
-    "WorkerPythonError",
-    "suggest",
-]
-
 
 class PredicastError(Exception):
     """The root: catch this to catch everything that Predicast refuses."""
@@ -509,3 +449,13 @@ class InputFileError(PredicastError, ValueError):
 
     path: str | None
     line: int | None
+
+
+__all__ = [
+    "suggest",
+    *(
+        name
+        for name, each in list(globals().items())
+        if isinstance(each, type) and issubclass(each, PredicastError)
+    ),
+]

@@ -27,6 +27,7 @@ def run(log: BatchLog, number: int) -> None:
 
 def as_spark_does(path: Path, batches: int) -> None:
     """A checkpoint of a stream of files, after some batches."""
+    (path / "metadata").write_text('{"id":"x"}', encoding="utf-8")
     for number in range(batches):
         for name, text in {
             f"offsets/{number}": f'v1\n{{"batchTimestampMs":{number}}}\n{{"logOffset":{number}}}',
@@ -96,6 +97,7 @@ def test_a_log_of_another_format_is_refused(checkpoint: Checkpoint) -> None:
     ("lost", "message"),
     [
         ("predicast/deliveries.json", "there is no log of their deliveries"),
+        ("metadata", "metadata cannot be read"),
         ("offsets/2", "batch 2 has begun, and offsets/2 is missing"),
         ("sources/0/1", "sources/0/1 is missing"),
         ("sources/0/2", "sources/0/2 is missing"),
@@ -112,6 +114,8 @@ def test_a_file_that_is_missing_is_noticed(checkpoint: Checkpoint, lost: str, me
     [
         ("offsets/2", "offsets/2 is (cut short|damaged)"),
         ("sources/0/1", "sources/0/1 is damaged"),
+        ("commits/2", "commits/2 is damaged"),
+        ("metadata", "metadata is damaged"),
     ],
 )
 @pytest.mark.parametrize("length", [0, 3, -1])

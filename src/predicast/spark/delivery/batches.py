@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 import msgspec
 
 from predicast.engine.asking import OnInvalid
-from predicast.errors import DamagedCheckpointError
+from predicast.errors import DamagedCheckpointError, SubscriptionTableError
 from predicast.spark.compiled import CompiledSubscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.delivery.batch_log import REMEDY, BatchLog, BatchRecord, Counts
@@ -138,7 +138,14 @@ class BatchRunner:
         events = Checkpoint(self.checkpoint).events_of(number)
         record = log.find(number)
         if record is None:
-            record = BatchRecord(number, self.table.version, datetime.now(UTC), events)
+            version = self.table.version
+            if log.last is not None and version < log.last.version:
+                raise SubscriptionTableError(
+                    f"the table of subscriptions is at version {version}, and batch "
+                    f"{log.last.batch} was matched against version {log.last.version}: it has lost "
+                    "its latest changes; restore it",
+                )
+            record = BatchRecord(number, version, datetime.now(UTC), events)
             log.begin(record)
         elif record.events != events:
             raise DamagedCheckpointError(

@@ -77,7 +77,11 @@ class Checkpoint:
                 f"it has batch {begun[-1]}, and the log of deliveries ends with {there}",
             )
         if begun:
-            self._check_source_files(begun[-1])
+            self._check_files_of_lines("metadata")
+            for number in _numbers(self.path / "commits")[-2:]:
+                self._check_files_of_lines(f"commits/{number}", heads=1)
+            for number in begun[-2:]:
+                self._check_source_files(number)
 
     def _check_source_files(self, batch: int) -> None:
         """Refuse to go on if Spark no longer knows all the files that it has seen."""
@@ -110,16 +114,19 @@ class Checkpoint:
             if not there:
                 raise self._lost(name, f"{name}/{number} is missing")
             for each in there:
-                self._check_seen_file(each)
+                self._check_files_of_lines(each.relative_to(self.path).as_posix(), heads=1)
 
-    def _check_seen_file(self, path: Path) -> None:
-        name = path.relative_to(self.path).as_posix()
+    def _check_files_of_lines(self, name: str, heads: int = 0) -> None:
+        """Refuse a file that is missing or damaged: JSON line by line, after a head."""
         try:
-            lines = path.read_text(encoding="utf-8").split("\n")
-            whole = lines[0].startswith("v") and all(json.loads(line) for line in lines[1:])
-        except (OSError, ValueError):
-            whole = False
-        if not whole:
+            lines = (self.path / name).read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise self._lost(name, f"{name} cannot be read: {error}") from error
+        try:
+            whole = [json.loads(line) for line in lines[heads:] if line]
+        except ValueError:
+            whole = []
+        if not whole or not all(line.startswith("v") for line in lines[:heads]):
             raise self._lost(name, f"{name} is damaged")
 
     def _lost(self, name: str, what: str) -> DamagedCheckpointError:

@@ -18,7 +18,7 @@ from predicast.spark.delivery.batches import (
 from predicast.spark.delivery.checkpoint import Checkpoint
 from predicast.spark.delivery.columns import DeliveryColumns
 from predicast.spark.delivery.places import folder
-from predicast.spark.delivery.running import Delivery
+from predicast.spark.delivery.running import Delivery, told
 from predicast.spark.delivery.sinks import Sinkable, sinks_of
 from predicast.spark.options import check_choice
 from predicast.spark.schemas import Intervals
@@ -144,6 +144,8 @@ def _is_connect(events: DataFrame) -> bool:
 def _started(
     events: DataFrame, runner: BatchRunner, trigger: Mapping[str, Any] | None, name: str | None
 ) -> Any:
+    from pyspark.errors import PySparkException
+
     writer = events.writeStream.foreachBatch(runner).option(
         "checkpointLocation", runner.checkpoint.as_uri()
     )
@@ -151,4 +153,7 @@ def _started(
         writer = writer.trigger(**trigger)
     if name is not None:
         writer = writer.queryName(name)
-    return writer.start()
+    try:
+        return writer.start()
+    except PySparkException as error:
+        raise told(error) from error

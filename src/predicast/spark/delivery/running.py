@@ -64,7 +64,7 @@ class Delivery:
                 return True
             return bool(self.query.awaitTermination(timeout_s))  # type: ignore[arg-type]
         except StreamingQueryException as error:
-            raise _told(error) from error
+            raise told(error) from error
 
     def stop(self) -> None:
         """End it. What is delivered stays whole, and the next start goes on from there."""
@@ -111,7 +111,7 @@ def _lag(records: tuple[BatchRecord, ...]) -> float | None:
     return last.seconds if last.finished else (datetime.now(UTC) - last.at).total_seconds()
 
 
-def _told(error: Exception) -> PredicastError:
+def told(error: Exception) -> PredicastError:
     """The error of ours that ended a query, or one that says what to do about Spark's own."""
     found = _OURS.findall(str(error))
     for name, message in reversed(found):
