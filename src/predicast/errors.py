@@ -451,7 +451,7 @@ class InputFileError(PredicastError, ValueError):
     line: int | None
 
 
-__all__ = [
+__all__ = [  # noqa: PLE0604  # all that is drawn above
     "suggest",
     *(
         name
