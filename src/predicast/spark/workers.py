@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -17,9 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predicast.engine.derivation import Derivation
 from predicast.engine.explanation import Explanation, Outcome
-from predicast.engine.judging import judged
+from predicast.engine.judging import Explainer
 from predicast.errors import UnsupportedTableError
 from predicast.language.wording import Wording
 from predicast.matching.batches.event_batch import EventBatch
@@ -66,13 +66,12 @@ class Matching:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        answers = self.image.answers()
-        before = answers.invalid
-        for batch in batches:
-            attributes = self.reader.attributes(batch)
-            for answer in answers.of(attributes, self.asked, self.bounds):
-                yield self._result(batch.slice(answer.first, answer.end - answer.first), answer)
-        _warn(answers, before, self.asked)
+        with _counted(self.image.answers(), self.asked) as answers:
+            for batch in batches:
+                attributes = self.reader.attributes(batch)
+                for answer in answers.of(attributes, self.asked, self.bounds):
+                    piece = batch.slice(answer.first, answer.end - answer.first)
+                    yield self._result(piece, answer)
 
     def _result(self, piece: pa.RecordBatch, answer: Answer) -> pa.RecordBatch:
         columns: list[Any] = piece.columns[: self.kept]
@@ -98,14 +97,12 @@ class MatchingColumns:
     bounds: Bounds = BOUNDS
 
     def __call__(self, structs: Iterable[pa.StructArray]) -> Iterator[pa.ListArray]:
-        answers = self.image.answers()
-        before = answers.invalid
-        for array in structs:
-            events = _fields(array)
-            self._check(events.schema)
-            for answer in answers.of(events, self.asked, self.bounds):
-                yield answer.lists()
-        _warn(answers, before, self.asked)
+        with _counted(self.image.answers(), self.asked) as answers:
+            for array in structs:
+                events = _fields(array)
+                self._check(events.schema)
+                for answer in answers.of(events, self.asked, self.bounds):
+                    yield answer.lists()
 
     def _check(self, schema: pa.Schema) -> None:
         """Refuse events that lack an attribute by their type, as opposed to by their values."""
@@ -121,8 +118,11 @@ class MatchingColumns:
             )
 
 
-def _warn(answers: Answers, before: int, asked: Asked) -> None:
-    """Log how many events had something that cannot be compared."""
+@contextmanager
+def _counted(answers: Answers, asked: Asked) -> Iterator[Answers]:
+    """Log in the end how many events had something that cannot be compared."""
+    before = answers.invalid
+    yield answers
     if answers.invalid > before:
         _log.warning(
             "%d events had values that cannot be compared (on_invalid=%r); the last: %s",
@@ -174,21 +174,16 @@ class Explaining:
     now: datetime
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        explainer = Explainer(self.id, self.subscription, self.wording, self.absent)
         for batch in batches:
             for start in range(0, batch.num_rows, _EXPLAINED_ROWS):
-                yield self._explained(batch.slice(start, _EXPLAINED_ROWS))
+                yield self._explained(explainer, batch.slice(start, _EXPLAINED_ROWS))
 
-    def _explained(self, piece: pa.RecordBatch) -> pa.RecordBatch:
-        attributes = self.subscription.attributes()
+    def _explained(self, explainer: Explainer, piece: pa.RecordBatch) -> pa.RecordBatch:
         columns = EventBatch.from_arrow(
-            self.reader.attributes(piece),
-            Derivation(attributes).read(attributes),
-            self.reader.intervals,
+            self.reader.attributes(piece), explainer.reader.names, self.reader.intervals
         )
-        explanations = [
-            judged(self.id, self.subscription, self.wording, event, self.absent, self.now)
-            for event in columns.events()
-        ]
+        explanations = [explainer.explanation(event, self.now) for event in columns.events()]
         arrays: list[Any] = piece.columns[: self.kept]
         arrays.append(pa.array(map(_outcomes, explanations), OUTCOMES))
         arrays.append(pa.array([each.matched for each in explanations], pa.bool_()))

@@ -69,6 +69,13 @@ class TestChanging:
         assert table.unsubscribe("a") == 3
         assert list(table.engine()) == []
 
+    def test_all_of_an_owner_go_at_once(self, table: ps.SubscriptionTable) -> None:
+        table.subscribe_many({"a": "a = 1", "b": "b = 1"}, owner="alice")
+        table.subscribe("c = 1", id="c")
+        assert table.unsubscribe_all(owner="alice").counts == (0, 0, 2)
+        assert list(table.engine()) == ["c"]
+        assert table.unsubscribe_all(owner="alice").version == 3  # there is nothing left to do
+
     def test_parameters_are_set_anew(self, table: ps.SubscriptionTable) -> None:
         table.subscribe("x < :limit", id="a", parameters={"limit": 1})
         table.change("a", parameters={"limit": 7})
@@ -77,7 +84,7 @@ class TestChanging:
 
     def test_a_window_is_one_version_of_its_net_effect(self, table: ps.SubscriptionTable) -> None:
         table.subscribe("a = 1", id="old")
-        version, report = table.apply(
+        version, report, counts = table.apply(
             [
                 Subscribe("new", "b = 1"),
                 Change("new", "b = 2"),
@@ -89,6 +96,7 @@ class TestChanging:
         assert version == table.version == 2
         assert (report.given, report.collapsed) == (5, 3)
         assert table.at().to_arrow()["id"].to_pylist() == ["new"]
+        assert counts == (1, 0, 1)
         facts = table.history(1)[0].facts
         assert facts == {"subscribed": 1, "changed": 0, "unsubscribed": 1}
 
@@ -272,7 +280,7 @@ class TestCompiling:
 
 class TestOpening:
     def test_a_table_is_made_only_if_asked(self, tmp_path: Path) -> None:
-        with pytest.raises(NotASubscriptionTableError, match="create=True"):
+        with pytest.raises(NotASubscriptionTableError, match="there is no table"):
             ps.SubscriptionTable(tmp_path / "none", create=False)
         assert not (tmp_path / "none").exists()
 

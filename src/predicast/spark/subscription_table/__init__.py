@@ -5,7 +5,7 @@ Importing this package imports neither PySpark nor ``deltalake``.
 
 from predicast.spark.subscription_table.log import Commit
 from predicast.spark.subscription_table.rows import InvalidRow
-from predicast.spark.subscription_table.table import Committed, SubscriptionTable
+from predicast.spark.subscription_table.table import Committed, Counts, SubscriptionTable
 from predicast.spark.subscription_table.view import TableView
 
-__all__ = ["Commit", "Committed", "InvalidRow", "SubscriptionTable", "TableView"]
+__all__ = ["Commit", "Committed", "Counts", "InvalidRow", "SubscriptionTable", "TableView"]

@@ -21,13 +21,27 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from predicast.errors import DamagedTableError, TableNotWrittenError
+from predicast.errors import DamagedTableError, SubscriptionTableError, TableNotWrittenError
 from predicast.spark.subscription_table.rows import COLUMNS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS: Final = 4_096  # of a file: some milliseconds to write anew, a few hundred files per million
+
+
+def folder_of(path: str | os.PathLike[str]) -> Path:
+    """The folder of the table at a path."""
+    text = os.fspath(path)
+    if "://" in text:
+        scheme, _, rest = text.partition("://")
+        if scheme != "file":
+            raise SubscriptionTableError(
+                f"a subscription table is in a folder, here or mounted, not at {scheme}://",
+                path=text,
+            )
+        text = rest
+    return Path(text).absolute()
 
 
 class DataFile(NamedTuple):

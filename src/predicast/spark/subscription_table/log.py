@@ -137,7 +137,7 @@ class TableLog:
             raise self._damaged(f"has no entry of version {number}", self._log_file(number).name)
         facts = {
             name.removeprefix("predicast."): value
-            for name, value in info.items()
+            for name, value in sorted(info.items())
             if name.startswith("predicast.") and name != _TOKEN
         }
         at = datetime.fromtimestamp(int(info.get("timestamp", 0)) / 1000, UTC)
@@ -175,8 +175,8 @@ class TableLog:
             table = DeltaTable(str(self.folder), version=number)
         except TableNotFoundError as error:
             raise NotASubscriptionTableError(
-                f"there is no table in {self.folder}; "
-                "SubscriptionTable(path, create=True) makes an empty one",
+                f"there is no table in {self.folder}; SubscriptionTable(path), or the command "
+                "predicast subscriptions add, makes one",
                 path=str(self.folder),
             ) from error
         except DeltaError as error:

@@ -17,7 +17,7 @@ import os
 import random
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -38,9 +38,14 @@ from predicast.matching import DEFAULT
 from predicast.model import Absent, Value
 from predicast.spark.options import check_choice
 from predicast.spark.subscription_table.compiling import Compiling
-from predicast.spark.subscription_table.difference import Unclear, operations, row_changes
+from predicast.spark.subscription_table.difference import (
+    RowChange,
+    Unclear,
+    operations,
+    row_changes,
+)
 from predicast.spark.subscription_table.engines import BuiltEngine, Engines
-from predicast.spark.subscription_table.files import DataFile, DataFiles
+from predicast.spark.subscription_table.files import DataFile, DataFiles, folder_of
 from predicast.spark.subscription_table.log import Commit, Overtaken, TableLog, Version
 from predicast.spark.subscription_table.reading import refusal
 from predicast.spark.subscription_table.rows import Row, row_of_operation, table_of
@@ -65,11 +70,20 @@ _LONGEST_PAUSE_S: Final = 0.2  # up to this
 OnInvalidRows = Literal["raise", "quarantine"]
 
 
+class Counts(NamedTuple):
+    """The net effect of a window, in subscriptions."""
+
+    subscribed: int
+    changed: int
+    unsubscribed: int
+
+
 class Committed(NamedTuple):
     """The version in which a window holds, and what became of its operations."""
 
     version: int
     report: Report
+    counts: Counts
 
 
 class _Plan(NamedTuple):
@@ -77,7 +91,7 @@ class _Plan(NamedTuple):
 
     rewriting: Rewriting
     facts: dict[str, Any]
-    report: Report | None = None
+    outcome: tuple[Report, Counts] | None = None
 
 
 class SubscriptionTable:
@@ -101,7 +115,8 @@ class SubscriptionTable:
         check_choice("absent", absent, ("fails", "passes"))
         check_choice("on_invalid", on_invalid, ("raise", "quarantine"))
         Engine(matcher=matcher)  # refuses a name that is none
-        self._path = _folder(path)
+        _check_installed()
+        self._path = folder_of(path)
         self._log = TableLog(self._path)
         self._files = DataFiles(self._path)
         self._engines = Engines(self._log, self._files, matcher, absent)
@@ -169,9 +184,13 @@ class SubscriptionTable:
         >>> table.diff(0, 1)
         [Subscribe(id='a', expression='price < 10', owner=None, parameters=None, replace=False)]
         """
+        return operations(self.row_changes(before, after))
+
+    def row_changes(self, before: int, after: int) -> list[RowChange]:
+        """The same row by row: what each id that differs was, and what it is."""
         there, here = self._log.at(_number(before)), self._log.at(_number(after))
         try:
-            return operations(row_changes(self._files, there, here))
+            return row_changes(self._files, there, here)
         except Unclear:
             raise SubscriptionTableError(
                 f"versions {before} and {after} of the subscription table {self._path} cannot be "
@@ -232,18 +251,36 @@ class SubscriptionTable:
                 limit=Engine.max_window,
                 actual=len(given),
             )
-        ids = named_by(given)
+        return self._applied(lambda _: given, on_refusal)
+
+    def unsubscribe_all(self, *, owner: str) -> Committed:
+        """Remove all subscriptions of an owner, in one version."""
+
+        def operations(seen: Version) -> list[Operation]:
+            import pyarrow.compute as pc
+
+            tables = (self._files.read(file, ["id", "owner"]) for file in seen.files)
+            owned = (table.filter(pc.equal(table["owner"], owner))["id"] for table in tables)
+            return [Unsubscribe(id) for ids in owned for id in dict.fromkeys(ids.to_pylist())]
+
+        return self._applied(operations, "raise")
+
+    def _applied(
+        self, operations: Callable[[Version], Sequence[Operation]], on_refusal: OnRefusal
+    ) -> Committed:
+        """Commit what operations make of the version that they are decided on."""
 
         def plan(seen: Version) -> _Plan:
-            found = find(self._files, seen.files, ids)
+            given = operations(seen)
+            found = find(self._files, seen.files, named_by(given))
             effect, report = net_effect(found, given, on_refusal)
-            return _Plan(
-                rewriting(self._files, seen.files, found, effect), _counts(found, effect), report
-            )
+            counts = _counts(found, effect)
+            rewritten = rewriting(self._files, seen.files, found, effect)
+            return _Plan(rewritten, _facts(counts), (report, counts))
 
         version, decided = self._commit(plan)
-        assert decided.report is not None
-        return Committed(version, decided.report)
+        assert decided.outcome is not None
+        return Committed(version, *decided.outcome)
 
     def subscribe_many(
         self, records: Records, *, owner: str | None = None, replace: bool = False
@@ -266,7 +303,8 @@ class SubscriptionTable:
             found = find(self._files, seen.files, rows)
             if found.rows:
                 raise duplicate(next(id for id in rows if id in found.rows))
-            return _Plan(rewriting(self._files, seen.files, found, rows), _counts(found, rows))
+            rewritten = rewriting(self._files, seen.files, found, rows)
+            return _Plan(rewritten, _facts(_counts(found, rows)))
 
         return self._commit(plan)[0]
 
@@ -341,17 +379,13 @@ class SubscriptionTable:
         return self._log.vacuum(retention_hours, enforce=enforce_retention, dry_run=dry_run)
 
 
-def _folder(path: str | os.PathLike[str]) -> Path:
-    text = os.fspath(path)
-    if "://" in text:
-        scheme, _, rest = text.partition("://")
-        if scheme != "file":
-            raise SubscriptionTableError(
-                f"a subscription table is in a folder, here or mounted, not at {scheme}://",
-                path=text,
-            )
-        text = rest
-    return Path(text).absolute()
+def _check_installed() -> None:
+    try:
+        import deltalake  # noqa: F401
+    except ImportError as error:
+        raise SubscriptionTableError(
+            "a subscription table needs the package deltalake: the extra 'table' has it"
+        ) from error
 
 
 def _moment(timestamp: datetime | str) -> datetime:
@@ -378,13 +412,13 @@ def _pauses() -> Iterator[float]:
         yield random.uniform(0, min(_LONGEST_PAUSE_S, _PAUSE_S * 2 ** min(attempt, 10)))
 
 
-def _counts(found: Found, effect: Mapping[str, Row | None]) -> dict[str, Any]:
-    """What the history says of a commit."""
+def _counts(found: Found, effect: Mapping[str, Row | None]) -> Counts:
     removed = sum(row is None for row in effect.values())
     changed = sum(row is not None and id in found.rows for id, row in effect.items())
-    return {
-        "predicast.operation": "apply",
-        "predicast.subscribed": len(effect) - removed - changed,
-        "predicast.changed": changed,
-        "predicast.unsubscribed": removed,
-    }
+    return Counts(len(effect) - removed - changed, changed, removed)
+
+
+def _facts(counts: Counts) -> dict[str, Any]:
+    """What the history says of a commit."""
+    named = {f"predicast.{name}": count for name, count in counts._asdict().items()}
+    return {"predicast.operation": "apply", **named}

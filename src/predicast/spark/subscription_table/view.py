@@ -14,7 +14,13 @@ from predicast.spark.subscription_table.compiling import Compiling
 from predicast.spark.subscription_table.engines import BuiltEngine
 from predicast.spark.subscription_table.files import DataFiles
 from predicast.spark.subscription_table.log import TableLog, Version
-from predicast.spark.subscription_table.rows import InvalidRow, operation_of, table_of
+from predicast.spark.subscription_table.rows import (
+    InvalidRow,
+    Row,
+    operation_of,
+    rows_of,
+    table_of,
+)
 from predicast.spark.subscription_table.writing import find
 
 if TYPE_CHECKING:
@@ -85,6 +91,10 @@ class TableView:
 
         tables = [self._files.read(file) for file in self._version.files]
         return pa.concat_tables([table_of(()), *tables]).sort_by("id").combine_chunks()
+
+    def rows(self) -> list[Row]:
+        """The same as Python objects, of no subscription included."""
+        return rows_of(self.to_arrow())
 
     def engine(self) -> Engine:
         """A new engine of these subscriptions, which is the caller's.
