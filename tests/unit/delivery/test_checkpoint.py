@@ -98,6 +98,7 @@ def test_a_log_of_another_format_is_refused(checkpoint: Checkpoint) -> None:
     [
         ("predicast/deliveries.json", "there is no log of their deliveries"),
         ("metadata", "metadata cannot be read"),
+        ("offsets/1", "offsets/1 cannot be read"),
         ("offsets/2", "batch 2 has begun, and offsets/2 is missing"),
         ("sources/0/1", "sources/0/1 is missing"),
         ("sources/0/2", "sources/0/2 is missing"),

@@ -80,7 +80,7 @@ class Checkpoint:
             self._check_files_of_lines("metadata")
             for number in _numbers(self.path / "commits")[-2:]:
                 self._check_files_of_lines(f"commits/{number}", heads=1)
-            for number in begun[-2:]:
+            for number in range(max(begun[-1] - 1, 0), begun[-1] + 1):  # what Spark looks at
                 self._check_source_files(number)
 
     def _check_source_files(self, batch: int) -> None:
