@@ -66,7 +66,7 @@ class Matching:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with _counted(self.image.answers(), self.asked) as answers:
+        with self.image.lent() as lent, _counted(lent, self.asked) as answers:
             for batch in batches:
                 attributes = self.reader.attributes(batch)
                 for answer in answers.of(attributes, self.asked, self.bounds):
@@ -97,7 +97,7 @@ class MatchingColumns:
     bounds: Bounds = BOUNDS
 
     def __call__(self, structs: Iterable[pa.StructArray]) -> Iterator[pa.ListArray]:
-        with _counted(self.image.answers(), self.asked) as answers:
+        with self.image.lent() as lent, _counted(lent, self.asked) as answers:
             for array in structs:
                 events = _fields(array)
                 self._check(events.schema)
