@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from predicast import Engine
 from predicast import spark as ps
-from predicast.errors import InvalidOptionError, MissingEngineFileError
+from predicast.errors import InvalidOptionError, MissingEngineFileError, UnknownColumnError
 from predicast.spark.image import EngineFile
 from tests.spark.conftest import MODE
 
@@ -114,6 +114,12 @@ def test_the_whole_can_be_had_again(compiled: ps.CompiledSubscriptions) -> None:
 def test_explained(events: DataFrame, compiled: ps.CompiledSubscriptions) -> None:
     found = ps.explain(events, compiled, "s003", event_id="number").where("line = 1").collect()
     assert len(found) == 120
+
+
+def test_a_subscription_on_no_column_is_named(events: DataFrame) -> None:
+    compiled = ps.compile(TEXTS | {"typo": "prise > 3"}, strategy=ps.Partition(shards=3))
+    with pytest.raises(UnknownColumnError, match="subscription 'typo' looks at 'prise'"):
+        ps.match(events, compiled)
 
 
 def test_what_shards_cannot_do_is_refused(

@@ -19,6 +19,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -123,6 +124,11 @@ class SubscriptionTable:
         kept_in = self._path / FOLDER if engines is None else Path(engines).absolute()
         self._engines = Engines(self._log, self._files, kept_in, matcher, absent)
         self._compiling = Compiling(self._files, self._built)
+        self._options: dict[str, Any] = {
+            "matcher": matcher,
+            "absent": absent,
+            "on_invalid": on_invalid,
+        }
         self._on_invalid = on_invalid
         if create and not self._log.exists():
             self._log.create()
@@ -135,6 +141,10 @@ class SubscriptionTable:
 
     def __repr__(self) -> str:
         return f"<SubscriptionTable: {self._path}, version {self.version}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A stream takes it along to the process that runs its batches.
+        return partial(SubscriptionTable, create=False, **self._options), (self._path,)
 
     # What there is.
 
