@@ -49,6 +49,7 @@
     │   ├── DeliveryStoppedError
     │   ├── InvalidSubscriptionsError  invalid
     │   ├── JavaNotFoundError
+    │   ├── MissingEngineFileError     path
     │   ├── SinkError                  path
     │   ├── SubscriptionTableError     path
     │   │   ├── DamagedTableError      file
