@@ -64,7 +64,8 @@ def test_every_option_and_command_is_in_the_reference() -> None:
     reference = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     on_a_table = ("add", "change", "remove", "list", "history", "diff")
     subscriptions = [f"subscriptions {command}" for command in on_a_table]
-    for command in ("match", "explain", *subscriptions, "doctor", "demo"):
+    pipeline = [f"pipeline {command}" for command in ("run", "init", "check")]
+    for command in ("match", "explain", *subscriptions, *pipeline, "doctor", "demo"):
         assert f"## `predicast {command}`" in reference
         shown = shown_by(f"predicast {command} --help")
         for option in set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}:

@@ -19,6 +19,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -122,6 +123,12 @@ class SubscriptionTable:
         self._files = DataFiles(self._path)
         kept_in = self._path / FOLDER if engines is None else Path(engines).absolute()
         self._engines = Engines(self._log, self._files, kept_in, matcher, absent)
+        self._options: dict[str, Any] = {
+            "matcher": matcher,
+            "absent": absent,
+            "on_invalid": on_invalid,
+            "engines": engines,
+        }
         self._on_invalid = on_invalid
         self._compiling = Compiling(
             self._files, self._built, quarantines=on_invalid == "quarantine"
@@ -137,6 +144,10 @@ class SubscriptionTable:
 
     def __repr__(self) -> str:
         return f"<SubscriptionTable: {self._path}, version {self.version}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A stream takes it along to the process that runs its batches.
+        return partial(SubscriptionTable, create=False, **self._options), (self._path,)
 
     # What there is.
 
