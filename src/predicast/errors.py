@@ -49,6 +49,7 @@
     │   ├── DeliveryStoppedError
     │   ├── InvalidSubscriptionsError  invalid
     │   ├── JavaNotFoundError
+    │   ├── MissingEngineFileError     path
     │   ├── SinkError                  path
     │   ├── SubscriptionTableError     path
     │   │   ├── DamagedTableError      file
@@ -394,6 +395,12 @@ class InvalidSubscriptionsError(PipelineError, ValueError):
     """Some subscriptions of a table cannot be compiled; ``invalid`` pairs ids with errors."""
 
     invalid: list[tuple[str | None, str]] | None
+
+
+class MissingEngineFileError(PipelineError):
+    """A file with compiled subscriptions is not on the host that needs it."""
+
+    path: str | None
 
 
 class JavaNotFoundError(PipelineError):

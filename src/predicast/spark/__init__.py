@@ -15,6 +15,7 @@ from predicast.spark.delivery.running import Delivery, Progress
 from predicast.spark.delivery.sinks import KafkaSink, ParquetSink, Sink
 from predicast.spark.explaining import explain
 from predicast.spark.matching import match, with_matches
+from predicast.spark.placement import Partition, Placement, Shard
 from predicast.spark.subscription_table import SubscriptionTable, TableView
 
 __all__ = [
@@ -24,7 +25,10 @@ __all__ = [
     "InvalidSubscription",
     "KafkaSink",
     "ParquetSink",
+    "Partition",
+    "Placement",
     "Progress",
+    "Shard",
     "Sink",
     "SubscriptionTable",
     "TableView",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from predicast.spark.subscription_table.difference import RowChange
     from predicast.spark.subscription_table.files import DataFile
-    from predicast.spark.subscription_table.log import TableLog, Version
+    from predicast.spark.subscription_table.log import TableLog
 
 _SCHEMA: Final = (
     "id string, owner string, expression string, parameters string, version bigint, change string"
@@ -69,7 +69,7 @@ class SubscriptionsSource(DataSource):
         since = asked.number("since")
         if since is not None:
             return _ChangesReader(asked.path, since, version)
-        return _RowsReader(asked.path, log.at(version))
+        return _RowsReader(asked.path, version, log.at(version).files)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802  # Spark’s
         """Of all that there is, and then of what changes."""
@@ -150,12 +150,13 @@ class _FilePartition(InputPartition):
 class _RowsReader(DataSourceReader):
     """Reads a version, a task for each of its files."""
 
-    def __init__(self, path: str, version: Version) -> None:
+    def __init__(self, path: str, version: int, files: Sequence[DataFile]) -> None:
         self._path = path
         self._version = version
+        self._files = files
 
     def partitions(self) -> Sequence[InputPartition]:
-        return [_FilePartition(file) for file in self._version.files] or [InputPartition(None)]
+        return [_FilePartition(file) for file in self._files] or [InputPartition(None)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
@@ -166,7 +167,7 @@ class _RowsReader(DataSourceReader):
             return
         rows = DataFiles(folder_of(self._path)).read(partition.file)
         size = len(rows)
-        number = pa.array([self._version.number] * size, pa.int64())
+        number = pa.array([self._version] * size, pa.int64())
         rows = rows.append_column("version", number)
         rows = rows.append_column("change", pa.array(["subscribed"] * size, pa.string()))
         yield from rows.combine_chunks().to_batches()

@@ -22,10 +22,12 @@ import zlib
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from predicast.engine import Engine, Operation
-from predicast.errors import SnapshotError
+from predicast.engine.snapshot.atomic import write_atomically
+from predicast.errors import MissingEngineFileError, SnapshotError
 from predicast.spark.shared_engines import given, lent
 from predicast.spark.unpacked_files import unpacked_file
 
@@ -100,4 +102,57 @@ class EngineImage(NamedTuple):
 
     def lent(self) -> AbstractContextManager[Answers]:
         """The same for as long as a block takes; the next version may have the engine then."""
+        return lent(self)
+
+
+class EngineFile(NamedTuple):
+    """An engine in a file that all hosts see; it need not travel."""
+
+    digest: str
+    path: Path
+
+    @classmethod
+    def written(cls, snapshot: bytes, folder: Path) -> EngineFile:
+        """A snapshot, put into a folder under its digest."""
+        digest = hashlib.sha256(snapshot).hexdigest()
+        path = folder.absolute() / f"{digest}.engine"
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, lambda file: file.write(snapshot))
+        return cls(digest, path)
+
+    def unpacked(self) -> Engine:
+        """A new engine, as it was."""
+        if not self.path.exists():
+            raise MissingEngineFileError(
+                f"there is no file {self.path} on this host, which holds some of the compiled "
+                "subscriptions; compile them with folder= one that all hosts see",
+                path=str(self.path),
+            )
+        return Engine.load(self.path)
+
+    @property
+    def packed_digest(self) -> str:
+        """That of the snapshot, which is all there is."""
+        return self.digest
+
+    @property
+    def changes(self) -> tuple[Operation, ...]:
+        """None on top of it."""
+        return ()
+
+    def mapped(self) -> Engine:
+        """The same: a file is mapped wherever it is."""
+        return self.unpacked()
+
+    def shared(self) -> Engine:
+        """The one engine of this file in this process."""
+        return given(self).engine
+
+    def answers(self) -> Answers:
+        """The same, with what it takes to answer with sorted ids."""
+        return given(self)
+
+    def lent(self) -> AbstractContextManager[Answers]:
+        """The same for as long as a block takes."""
         return lent(self)

@@ -13,21 +13,35 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from predicast.engine import Change, Operation, Subscribe, Unsubscribe
+from predicast.engine import Change, Engine, Operation, Subscribe, Unsubscribe
 from predicast.errors import PredicastError
 
 if TYPE_CHECKING:
     from predicast.spark.answers import Answers
-    from predicast.spark.image import EngineImage
 
 _MAX_ENGINES: Final = 4  # engines that one worker keeps: a query or two, before and after a change
 
 
+class Image(Protocol):
+    """What an engine is made of: a snapshot, wherever it is, and changes to what that holds."""
+
+    @property
+    def digest(self) -> str: ...
+
+    @property
+    def packed_digest(self) -> str: ...
+
+    @property
+    def changes(self) -> tuple[Operation, ...]: ...
+
+    def mapped(self) -> Engine: ...
+
+
 @dataclass(slots=True)
 class _Kept:
-    image: EngineImage
+    image: Image
     answers: Answers
     users: int = 0
 
@@ -37,7 +51,7 @@ _lock: Final = threading.Lock()
 
 
 @contextmanager
-def lent(image: EngineImage) -> Iterator[Answers]:
+def lent(image: Image) -> Iterator[Answers]:
     """The one engine of an image in this process, until the block ends."""
     with _lock:
         kept = _kept(image)
@@ -49,7 +63,7 @@ def lent(image: EngineImage) -> Iterator[Answers]:
             kept.users -= 1
 
 
-def given(image: EngineImage) -> Answers:
+def given(image: Image) -> Answers:
     """The same for good: it stays as it is."""
     with _lock:
         kept = _kept(image)
@@ -57,7 +71,7 @@ def given(image: EngineImage) -> Answers:
         return kept.answers
 
 
-def _kept(image: EngineImage) -> _Kept:
+def _kept(image: Image) -> _Kept:
     from predicast.spark.answers import Answers  # PyArrow takes its time
 
     kept = _engines.get(image.digest)
@@ -70,7 +84,7 @@ def _kept(image: EngineImage) -> _Kept:
     return kept
 
 
-def _brought_up_to_date(image: EngineImage) -> _Kept | None:
+def _brought_up_to_date(image: Image) -> _Kept | None:
     """The engine of another image with the same snapshot, made that of this image."""
     for digest, kept in reversed(_engines.items()):
         if kept.users or kept.image.packed_digest != image.packed_digest:

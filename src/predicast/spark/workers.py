@@ -26,13 +26,16 @@ from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
 from predicast.spark.answers import BOUNDS, IDS, Answer, Answers, Asked, Bounds
-from predicast.spark.image import EngineImage
+from predicast.spark.image import EngineFile, EngineImage
 from predicast.spark.schemas import unknown_column
 from predicast.spark.shipping import Source
 
 _log: Final = logging.getLogger(__name__)
 
 MATCHED: Final = pa.field("matched", IDS, nullable=False)
+SHARDS: Final = pa.field(
+    "shards", pa.list_(pa.field("element", pa.int32(), nullable=False)), nullable=False
+)
 _EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Python objects
 
 
@@ -58,9 +61,9 @@ class AttributeReader:
 class Matching:
     """Adds to events the list of the subscriptions that they match."""
 
-    image: EngineImage
+    image: EngineImage | EngineFile
     reader: AttributeReader
-    kept: int
+    kept: tuple[int, ...]
     how: str
     asked: Asked
     bounds: Bounds = BOUNDS
@@ -74,8 +77,8 @@ class Matching:
                     yield self._result(piece, answer)
 
     def _result(self, piece: pa.RecordBatch, answer: Answer) -> pa.RecordBatch:
-        columns: list[Any] = piece.columns[: self.kept]
-        fields = [piece.schema.field(place) for place in range(self.kept)]
+        columns: list[Any] = [piece.column(place) for place in self.kept]
+        fields = [piece.schema.field(place) for place in self.kept]
         if self.how != "left":
             wanted = answer.has_any() if self.how == "inner" else ~answer.has_any()
             if not wanted.all():
@@ -85,6 +88,50 @@ class Matching:
             columns.append(answer.lists() if self.how == "left" else answer.lists_of_some())
             fields.append(MATCHED)
         return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """Adds to events the list of the shards that hold what they may match."""
+
+    router: EngineImage
+    reader: AttributeReader
+    asked: Asked
+    bounds: Bounds = BOUNDS
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with self.router.lent() as answers:
+            for batch in batches:
+                attributes = self.reader.attributes(batch)
+                for answer in answers.of(attributes, self.asked, self.bounds):
+                    yield _routed(batch.slice(answer.first, answer.end - answer.first), answer)
+
+
+def _routed(piece: pa.RecordBatch, answer: Answer) -> pa.RecordBatch:
+    numbers = answer.ids.cast(pa.int32())
+    first = pa.array(answer.offsets, pa.int32())
+    lists = pa.ListArray.from_arrays(first, numbers, type=SHARDS.type)
+    schema = pa.schema([*piece.schema, SHARDS])
+    return pa.RecordBatch.from_arrays([*piece.columns, lists], schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingShards:
+    """Matches events against the shard that is named in their last column."""
+
+    images: tuple[EngineImage | EngineFile, ...]
+    reader: AttributeReader
+    kept: tuple[int, ...]
+    how: str
+    asked: Asked
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            shard = batch.column(batch.num_columns - 1)
+            for number in sorted(pc.unique(shard).to_pylist()):
+                image = self.images[number]
+                matching = Matching(image, self.reader, self.kept, self.how, self.asked)
+                yield from matching([batch.filter(pc.equal(shard, number))])
 
 
 @dataclass(frozen=True, slots=True)

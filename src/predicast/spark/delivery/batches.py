@@ -243,6 +243,7 @@ class BatchRunner:
                     events=schema,
                     intervals=self.choices.intervals,
                     on_invalid="quarantine",
+                    strategy="replicate",
                 )
             else:
                 compiled = view.compiled(session)

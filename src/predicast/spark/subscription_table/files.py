@@ -60,6 +60,10 @@ class DataFile(NamedTuple):
         place = bisect_left(ids, self.first_id)
         return place < len(ids) and ids[place] <= self.last_id
 
+    def is_small(self) -> bool:
+        """Whether it is worth putting together with others."""
+        return self.rows is not None and self.rows < ROWS // 2
+
 
 class DataFiles:
     """Reads and writes the files of one table."""
@@ -77,7 +81,9 @@ class DataFiles:
             with pq.ParquetFile(path) as opened:
                 table = opened.read(columns=list(columns))
             strings = [pa.field(name, pa.string()) for name in columns]
-            return table.select(list(columns)).cast(pa.schema(strings))
+            table = table.select(list(columns)).cast(pa.schema(strings))
+            table.validate(full=True)  # that strings are text, above all
+            return table
         except (OSError, KeyError, pa.ArrowException) as error:
             raise self._unreadable(file, error) from error
 

@@ -44,7 +44,7 @@ from predicast.spark.subscription_table.difference import (
     operations,
     row_changes,
 )
-from predicast.spark.subscription_table.engines import BuiltEngine, Engines
+from predicast.spark.subscription_table.engines import FOLDER, BuiltEngine, Engines
 from predicast.spark.subscription_table.files import DataFile, DataFiles, folder_of
 from predicast.spark.subscription_table.log import Commit, Overtaken, TableLog, Version
 from predicast.spark.subscription_table.reading import refusal
@@ -100,7 +100,8 @@ class SubscriptionTable:
     An empty table is made where there is none, unless ``create`` says no. ``matcher`` and
     ``absent`` are those of the engines that it makes. ``on_invalid`` says what becomes of rows that
     are no subscriptions, which only another tool can have written: an engine is refused
-    (``"raise"``), or goes without them (``"quarantine"``, see ``TableView.invalid``).
+    (``"raise"``), or goes without them (``"quarantine"``, see ``TableView.invalid``). Engines are
+    kept in the table's own folder, where whoever may write is trusted; ``engines`` names another.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class SubscriptionTable:
         matcher: str = DEFAULT,
         absent: Absent = "fails",
         on_invalid: OnInvalidRows = "raise",
+        engines: str | os.PathLike[str] | None = None,
     ) -> None:
         check_choice("absent", absent, ("fails", "passes"))
         check_choice("on_invalid", on_invalid, ("raise", "quarantine"))
@@ -119,7 +121,8 @@ class SubscriptionTable:
         self._path = folder_of(path)
         self._log = TableLog(self._path)
         self._files = DataFiles(self._path)
-        self._engines = Engines(self._log, self._files, matcher, absent)
+        kept_in = self._path / FOLDER if engines is None else Path(engines).absolute()
+        self._engines = Engines(self._log, self._files, kept_in, matcher, absent)
         self._compiling = Compiling(self._files, self._built)
         self._options: dict[str, Any] = {
             "matcher": matcher,
@@ -310,9 +313,9 @@ class SubscriptionTable:
 
     def _commit(self, plan: Callable[[Version], _Plan]) -> tuple[int, _Plan]:
         """Decide and commit, again and again until nobody else was quicker."""
-        self._log.check_writable()
         for pause_s in _pauses():
             seen = self._log.latest()
+            self._log.check_writable(seen)
             decided = plan(seen)
             removed, tables = decided.rewriting
             if not removed and not tables:
