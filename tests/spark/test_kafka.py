@@ -1,6 +1,6 @@
 """A real Kafka broker, through a function as the sink: each delivery once, by transactions.
 
-``PREDICAST_TEST_KAFKA`` names a folder with the JARs of a broker: ``org.slf4j:slf4j-simple:1.7.36``,
+``PREDICAST_TEST_KAFKA`` names a folder with JARs of a broker: ``org.slf4j:slf4j-simple:1.7.36``,
 ``org.apache.kafka:kafka_2.13:4.1.1`` and all that they depend on, as ``mvn
 dependency:copy-dependencies`` puts them there. Spark's own connector is tried in
 ``test_pipeline.py``, where there is one.
@@ -89,7 +89,8 @@ def wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
 
 
 def make_topics(servers: str, *names: str) -> None:
-    from confluent_kafka.admin import AdminClient, NewTopic
+    from confluent_kafka.admin import AdminClient
+    from confluent_kafka.cimpl import NewTopic
 
     made = AdminClient({"bootstrap.servers": servers}).create_topics(
         [NewTopic(name, num_partitions=1, replication_factor=1) for name in names]

@@ -98,8 +98,7 @@ class Delivering:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        answers = self.image.answers()
-        with ExitStack() as opened:
+        with self.image.lent() as answers, ExitStack() as opened:
             task = _Task(self, answers, opened)
             for batch in batches:
                 task.take(batch)
