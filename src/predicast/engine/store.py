@@ -40,11 +40,11 @@ from predicast.engine.owners import Owners
 from predicast.engine.sources import Sources
 from predicast.engine.statements import Statements
 from predicast.engine.templates import Templates
-from predicast.engine.windows import Window
+from predicast.engine.windows import Said, Window, said_by, said_by_change
 from predicast.errors import PredicastError
 from predicast.matching.delta import Delta, Effect, Group
 from predicast.matching.matcher import Matcher, Stored, View
-from predicast.model import Subscription
+from predicast.model import Subscription, Value
 from predicast.model.event_reader import EventReader
 from predicast.model.operand_columns import gathered
 from predicast.model.outline import Stated
@@ -105,6 +105,7 @@ class SubscriptionStore:
         self.sources = Sources()
         self.arrived = 0  # subscriptions ever added, for ids of our own making
         self.followers: weakref.WeakSet[Changes] = weakref.WeakSet()
+        self.is_followed = False  # whether anybody ever was
         self._pending: StoreDelta | None = None
         self._is_matcher_trusted = True
         self.is_changing = False  # somebody is in the middle of a change
@@ -147,6 +148,11 @@ class SubscriptionStore:
         while f"s{number}" in self.ids:
             number += 1
         return f"s{number}"
+
+    def follow(self, changes: Changes) -> None:
+        """Have somebody told of changes from now on."""
+        self.is_followed = True
+        self.followers.add(changes)
 
     def window(self) -> Window:
         """A window on what is held now."""
@@ -200,6 +206,28 @@ class SubscriptionStore:
 
     # Changing.
 
+    read = staticmethod(said_by)
+    read_change = staticmethod(said_by_change)
+
+    def subscribe(self, id: str | None, said: Said, owner: str | None, *, replace: bool) -> str:
+        """Add a subscription, under an id of our own making if none is given; its id."""
+        id, window = self.fresh_id() if id is None else id, self.window()
+        window.subscribe(id, said, owner, replace)
+        self.run(window)
+        return id
+
+    def change(self, id: str, said: Said | None, parameters: Mapping[str, Value] | None) -> None:
+        """Have a subscription say something else, or only with other parameters."""
+        window = self.window()
+        window.change(id, said, parameters)
+        self.run(window)
+
+    def unsubscribe(self, id: str) -> None:
+        """Remove a subscription."""
+        window = self.window()
+        window.unsubscribe(id)
+        self.run(window)
+
     def add_many(self, bulk: Bulk) -> None:
         """Add subscriptions whose ids are valid and different: all or, if one is refused, none."""
         taken = self.ids.first_held(bulk.ids)
@@ -222,7 +250,7 @@ class SubscriptionStore:
                     templates={keys[position]: each for position, each in bulk.templates.items()},
                     sources={keys[position]: text for position, text in bulk.sources.items()},
                 ),
-                touched=[Touched(id, False, None) for id in bulk.ids] if self.followers else (),
+                touched=[Touched(id, False, None) for id in bulk.ids] if self.is_followed else (),
             )
         )
 
@@ -235,7 +263,7 @@ class SubscriptionStore:
         moved = [Group(*each) for each in window.moved()] if window.moves else []
         states = window.states
         touched: list[Touched] = []
-        if self.followers:
+        if self.is_followed and self.followers:
             touched += [self._touched(id, state.key) for id, state in states.items()]
             touched += [self._touched(id, move.key) for id, move in window.moves.items()]
         keys_to_come = self._keys_to_come(states) if window.arrived else _NO_KEYS
