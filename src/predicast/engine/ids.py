@@ -200,11 +200,12 @@ class Ids:
 
     def free_keys(self, count: int) -> list[int]:
         """As many keys that stand for nothing, in the order in which they are to be used."""
-        self._by_id()
+        keys, new = self._by_id(), len(self._by_key)
+        if len(keys) == new:
+            return [*range(new, new + count)]
         if len(self._free) < count and self._has_many_given_up():
             self._reclaim()
         again = self._free[: -count - 1 : -1]
-        new = self.bound()
         return [*again, *range(new, new + count - len(again))]
 
     def check_room(self, ids: Sequence[str]) -> None:
@@ -276,13 +277,9 @@ class Ids:
 
     def _has_many_given_up(self) -> bool:
         """Whether so many are that it is worth using them again: answers are quicker without."""
-        bound = self.bound()
-        if bound < _ROOM:
-            return True
-        given_up = len(self._given_up)
-        for _, keys in self._leased:
-            given_up += len(keys)
-        return _FEW_GIVEN_UP * given_up > bound
+        bound = len(self._by_key)
+        given_up = bound - len(self._keys) - len(self._free)
+        return bound < _ROOM or _FEW_GIVEN_UP * given_up > bound
 
     def _reclaim(self) -> None:
         """Begin another lease, and take back what was given up under those that are gone."""

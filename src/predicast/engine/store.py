@@ -26,7 +26,7 @@ interrupted by the second Ctrl-C.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -88,9 +88,6 @@ class StoreView(NamedTuple):
 
 
 _FEW: Final = 512  # subscriptions that are quicker put one by one than column by column
-
-
-_NO_KEYS: Final = iter(())
 
 
 class SubscriptionStore:
@@ -260,13 +257,10 @@ class SubscriptionStore:
 
     def _delta(self, window: Window) -> StoreDelta:
         """What holds after a window."""
-        moved = [Group(*each) for each in window.moved()] if window.moves else []
+        moved = [Group(*each) for each in window.moved()] if window.moves else ()
         states = window.states
-        touched: list[Touched] = []
-        if self.is_followed and self.followers:
-            touched += [self._touched(id, state.key) for id, state in states.items()]
-            touched += [self._touched(id, move.key) for id, move in window.moves.items()]
-        keys_to_come = self._keys_to_come(states) if window.arrived else _NO_KEYS
+        touched = self._all_touched(window) if self.is_followed else ()
+        new_keys = self._new_keys(states) if window.arrived else ()
         removed: list[int] = []
         added: list[tuple[int, Stated]] = []
         changed: list[tuple[int, Stated]] = []
@@ -274,7 +268,7 @@ class SubscriptionStore:
             key, stated_now = state.key, state.stated
             if key is None:
                 assert stated_now is not None
-                key = state.key = next(keys_to_come)
+                key = state.key = new_keys[len(added)]
                 added.append((key, stated_now))
             elif not state.present:
                 removed.append(key)
@@ -284,13 +278,20 @@ class SubscriptionStore:
             stated = Delta(removed, added, changed, (), moved)
         else:
             stated = Delta(removed, (), (), _grouped(added), [*moved, *_grouped(changed)])
-        return StoreDelta(self.arrived + window.arrived, stated, states, touched=touched)
+        return StoreDelta(self.arrived + window.arrived, stated, states, None, touched)
 
-    def _keys_to_come(self, states: Mapping[str, State]) -> Iterator[int]:
+    def _new_keys(self, states: Mapping[str, State]) -> Sequence[int]:
         """Keys for those that are new."""
         new = [id for id, state in states.items() if state.key is None]
         self.ids.check_room(new)
-        return iter(self.ids.free_keys(len(new)))
+        return self.ids.free_keys(len(new))
+
+    def _all_touched(self, window: Window) -> Sequence[Touched]:
+        """The ids that a window touches, for those who follow the changes."""
+        if not self.followers:
+            return ()
+        touched = [self._touched(id, state.key) for id, state in window.states.items()]
+        return [*touched, *(self._touched(id, move.key) for id, move in window.moves.items())]
 
     def _touched(self, id: str, key: int | None) -> Touched:
         return Touched(id, key is not None, None if key is None else self.owners.get(key))
@@ -324,8 +325,9 @@ class SubscriptionStore:
         if delta.arrivals is not None:
             self._put_arrivals(delta.arrivals)
         statements, stated_now = self.statements, delta.stated
-        for group in (*stated_now.added_groups, *stated_now.changed_groups):
-            statements.put_alike(group.keys, group.operands)
+        if stated_now.added_groups or stated_now.changed_groups:
+            for group in (*stated_now.added_groups, *stated_now.changed_groups):
+                statements.put_alike(group.keys, group.operands)
         for key, stated in stated_now.added:
             statements.put(key, stated)
         for key, stated in stated_now.changed:

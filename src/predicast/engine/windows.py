@@ -162,7 +162,7 @@ class Window:
 
     def change(self, id: str, said: Said | None, parameters: Mapping[str, Value] | None) -> None:
         """Have a subscription say something else, or only with other parameters."""
-        if said is None and isinstance(id, str) and self._move(id, parameters or {}):
+        if said is None and self._move(id, parameters or {}):
             return
         state = self._present(id)
         if said is not None:
@@ -180,7 +180,7 @@ class Window:
         else:
             self.states[id] = State(state.key, present=False)
 
-    def _present(self, id: str) -> State:
+    def _present(self, id: object) -> State:
         # What is no string may not even have a hash.
         state = self._state(id) if isinstance(id, str) else None
         if state is None or not state.present:
@@ -192,9 +192,9 @@ class Window:
         state.keeps_template = False
         self.states[id] = state
 
-    def _move(self, id: str, parameters: Mapping[str, Value]) -> bool:
+    def _move(self, id: object, parameters: Mapping[str, Value]) -> bool:
         """Take new values of parameters, if they are numbers and nothing else was touched."""
-        if id in self.states:
+        if not isinstance(id, str) or id in self.states:
             return False
         move = self.moves.get(id)
         if move is None:

@@ -73,7 +73,8 @@ def test_bounds(seed: int, absent_passes: bool, events: int) -> None:
     values[says != "a value"] = np.nan
     passing = (says == "nothing") & absent_passes
     passes = np.packbits(passing, axis=1, bitorder="little").view(np.uint64)
-    table = (keys, gone, row, ends, column, lo, lo + 3, 25)
+    since = np.sort(chance.choice(np.array([1, 3, 4, 5]), 30, p=(0.7, 0.1, 0.1, 0.1)))
+    table = (keys, since, gone, row, ends, column, lo, lo + 3, 25)
     plain, compiled = (
         by_event(*each.match_bounds(*table, values, passes, events, 4)) for each in BOTH
     )
