@@ -93,7 +93,8 @@ class Columnar(Matcher):
         self._merged = 0
         self._is_whole = True
         self._is_large_due = False
-        self._one = np.empty((2, 1), np.int64)  # a key that is deleted, and the epoch
+        # A key that is deleted, and the epoch: to make two arrays would take longer than to delete.
+        self._one = np.empty(1, np.int64), np.empty(1, np.int64)
         self._changing = new_lock()  # held while parts change, never for long
         warming_up.begin()
 
@@ -204,8 +205,11 @@ class Columnar(Matcher):
             self._full = tuple(recent for recent in self._full if len(recent))
         if not left:
             return parts
-        wanted, epochs = self._one if len(left) == 1 else np.empty((2, len(left)), np.int64)
-        wanted[:], epochs[:] = left, epoch
+        wanted, epochs = self._one
+        if len(left) == 1:
+            wanted[0], epochs[0] = left[0], epoch
+        else:
+            wanted, epochs = np.array(left, np.int64), np.full(len(left), epoch, np.int64)
         for segment in reversed(parts.segments):  # the latest are the likeliest to change again
             some = segment.delete(wanted, epochs)
             if some == len(wanted):

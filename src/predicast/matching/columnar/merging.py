@@ -113,4 +113,8 @@ def together(
     """One segment of what is live in several parts; ``None`` if nothing is."""
     tables = [table for recent in recents for table in recent.tables(epoch)]
     tables += [table for segment in segments if len(table := segment.tests())]
-    return Segment.of(merged(tables), absent, layout) if tables else None
+    if not tables:
+        return None
+    segment = Segment.of(merged(tables), absent, layout)
+    segment.make_ready()
+    return segment

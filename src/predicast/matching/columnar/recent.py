@@ -116,10 +116,10 @@ class _Definition:
 
 
 class _Asked(NamedTuple):
-    """Values of events, a row per column, and who lacks them; how many are meant; as of when."""
+    """Values of events, a row per column, what passes without; how many are meant; as of when."""
 
     values: Array
-    lacks: Array
+    passes: Array
     events: int
     epoch: int
 
@@ -290,7 +290,8 @@ class Recent:
         if clauses:
             table, columns, words = self.table, self.columns, self.words
             width = len(columns.names)
-            values, lacks = _blank(width, 1)
+            values = _blank(width, 1)
+            lacks = np.ones(values.shape, bool) if self.absent == "passes" else None
             for attribute, value in event.items():
                 mine = columns.of(attribute)
                 if mine is None:
@@ -299,11 +300,12 @@ class Recent:
                 for kind, column in mine.items():
                     if column >= width:
                         continue
-                    lacks[column, 0] = False
+                    if lacks is not None:
+                        lacks[column, 0] = False
                     if kind is own:
                         values[column, 0] = _number(value, words)
-            asked = _Asked(values, lacks, 1, epoch)
-            found += self._ask(table, table.arrays[5], clauses, asked)[0].tolist()
+            asked = _Asked(values, _passing(values, lacks), 1, epoch)
+            found += _ask(table, table.arrays[5], clauses, asked)[0].tolist()
         return found
 
     def _has_columns_of(self, event: Event) -> bool:
@@ -312,57 +314,45 @@ class Recent:
 
     def match_columns(self, columns: EventBatch, epoch: int) -> list[Runs]:
         """The matches of a batch, in pieces whose values fit in memory."""
+        clauses = self.clauses
+        names = self.columns.names[:]
+        there = [column for column, (name, _) in enumerate(names) if columns.parts(name)]
         if any(
-            isinstance(part, Intervals | Decimals)
-            for name in self.columns.attributes()
-            for part in columns.parts(name)
+            isinstance(p, Intervals | Decimals) for c in there for p in columns.parts(names[c][0])
         ):
             return self._by_masks(range(self.rows()), columns, epoch)
         found = self._by_masks(self.odd, columns, epoch) if self.odd else []
-        clauses = self.clauses
         if clauses:
             table = self.table
-            # What no event of the batch has is one column, of nothing.
-            names = self.columns.names[:]
-            there = [column for column, (name, _) in enumerate(names) if columns.parts(name)]
             column = table.arrays[5][: table.ends[clauses - 1]]
             if len(there) < len(names):
+                # What no event of the batch has is one column, of nothing.
                 moved = np.full(len(names), len(there), np.int32)
                 moved[there] = np.arange(len(there))
                 column = moved[column]
             for start, piece in columns.chunks(max(_MOST_VALUES // (len(there) + 1), 1)):
-                values, lacks = self._values(piece, [names[each] for each in there])
-                asked = _Asked(values, lacks, len(piece), epoch)
-                keys, ends = self._ask(table, column, clauses, asked)
+                values, passes = self._values(piece, [names[each] for each in there])
+                asked = _Asked(values, passes, len(piece), epoch)
+                keys, ends = _ask(table, column, clauses, asked)
                 found.append(Runs(keys, with_starts(ends, start)))
         return found
 
-    def _ask(
-        self, table: BoundsTable, column: Array, clauses: int, asked: _Asked
-    ) -> tuple[Array, Array]:
-        values, lacks, events, epoch = asked
-        if self.absent == "passes":
-            passes = np.packbits(lacks, axis=1, bitorder="little").view(np.uint64)
-        else:
-            passes = np.zeros((len(lacks), lacks.shape[1] // LANES), np.uint64)
-        keys, since, gone, row, ends, _, lo, hi = table.arrays
-        found: tuple[Array, Array] = loops.now.match_bounds(
-            *(keys, since, gone, row, ends, column, lo, hi, clauses),
-            *(values, passes, events, epoch),
-        )
-        return found
-
     def _values(self, columns: EventBatch, names: list[tuple[str, Kind]]) -> tuple[Array, Array]:
-        """The values of a batch, a row per column, and who lacks them; the last is of nothing."""
-        values, lacks = _blank(len(names) + 1, len(columns))
+        """The values of a batch, a row per column, and where it passes that there is none.
+
+        The last is of nothing.
+        """
         events = len(columns)
+        values = _blank(len(names) + 1, events)
+        lacks = np.ones(values.shape, bool) if self.absent == "passes" else None
         for column, (name, kind) in enumerate(names):
             for part in columns.parts(name):
                 rows = slice(None) if part.rows is None else part.rows
-                lacks[column, :events][rows] = False
+                if lacks is not None:
+                    lacks[column, :events][rows] = False
                 if part.kind is kind:
                     values[column, :events][rows] = self._numbers(part)
-        return values, lacks
+        return values, _passing(values, lacks)
 
     def _numbers(self, part: TypedValues) -> Array:
         if isinstance(part, Strings):
@@ -425,10 +415,24 @@ class Recent:
         return keys[rows].astype(np.int64), gone[rows]
 
 
-def _blank(columns: int, events: int) -> tuple[Array, Array]:
-    """The values of events that have none, and that they lack them; up to a multiple of lanes."""
-    values = np.full((columns, -(-events // LANES) * LANES), _NO_VALUE)
-    return values, np.ones(values.shape, bool)
+def _ask(table: BoundsTable, column: Array, clauses: int, asked: _Asked) -> tuple[Array, Array]:
+    keys, since, gone, row, ends, _, lo, hi = table.arrays
+    found: tuple[Array, Array] = loops.now.match_bounds(
+        keys, since, gone, row, ends, column, lo, hi, clauses, *asked
+    )
+    return found
+
+
+def _blank(columns: int, events: int) -> Array:
+    """The values of events that have none; up to a multiple of lanes."""
+    return np.full((columns, -(-events // LANES) * LANES), _NO_VALUE)
+
+
+def _passing(values: Array, lacks: Array | None) -> Array:
+    """A bit for each value that is lacking and passes all the same; ``None``: none does."""
+    if lacks is None:
+        return np.zeros((len(values), values.shape[1] // LANES), np.uint64)
+    return np.packbits(lacks, axis=1, bitorder="little").view(np.uint64)
 
 
 def _number(value: Any, words: dict[str, int]) -> float:

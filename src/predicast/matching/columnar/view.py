@@ -23,7 +23,7 @@ from predicast.matching.columnar import loops, warming_up
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.merging import Lane, cheapest_merge, together
 from predicast.matching.columnar.recent import Recent
-from predicast.matching.columnar.runs import joined
+from predicast.matching.columnar.runs import in_two
 from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.matching.matcher import Pairs, Stored, View
 from predicast.model import Absent, Event
@@ -189,12 +189,13 @@ class ColumnarView(View):
             pieces += segment.match(columns, self.epoch, enough=enough)
             if segment.may_repeat:
                 largest = max(largest, segment.largest_key)
-        keys, runs = joined(pieces)
+        most, others = in_two(pieces)
         if largest >= 0:
-            largest = max(largest, int(keys.max(initial=0)))
+            for keys, _ in (most, others):
+                largest = max(largest, int(keys.max(initial=0)))
         is_plain = largest < 0 and limit is None and not any(s.deleted for s in parts.segments)
-        most = EVERY if limit is None else limit
-        return Pairs(*loops.now.gather(keys, runs, len(columns), is_plain, most, largest))
+        enough = EVERY if limit is None else limit
+        return Pairs(*loops.now.gather(*most, *others, len(columns), is_plain, enough, largest))
 
     def stored(self) -> Stored:
         from predicast.matching.columnar.stored import stored
