@@ -10,6 +10,8 @@ PYTHON ?=
 BENCH ?= language
 # For how long `make fuzz-arrow` runs, twice: as shipped, and with every index of a kernel checked.
 SECONDS ?= 300
+# How many drivers `make faults` kills.
+KILLS ?= 20
 # How often `make soak` runs the quick tests.
 RUNS ?= 10
 
@@ -110,6 +112,10 @@ fuzz-arrow: $(installed) ## Match Arrow tables of every layout for SECONDS, with
 .PHONY: kill-writers
 kill-writers: $(installed) ## Kill writers of a subscription table, 300 of them
 	PREDICAST_KILLS=300 $(BIN)/pytest --timeout=0 tests/unit/subscription_table/test_killed_writers.py
+
+.PHONY: faults
+faults: $(java) ## Kill drivers of a stream, KILLS of them, and damage every file: make faults KILLS=20
+	PREDICAST_FAULTS=$(KILLS) $(BIN)/pytest --timeout=0 -rP tests/spark/test_delivery_faults.py
 
 .PHONY: bench
 bench: $(installed) ## Run a benchmark: make bench BENCH=language

@@ -45,8 +45,12 @@
     │   ├── SnapshotNotSavedError      errno (also an OSError)
     │   └── SnapshotVersionError       version
     ├── PipelineError
+    │   ├── DamagedCheckpointError     path
+    │   ├── DeliveryStoppedError
     │   ├── InvalidSubscriptionsError  invalid
     │   ├── JavaNotFoundError
+    │   ├── MissingEngineFileError     path
+    │   ├── SinkError                  path
     │   ├── SubscriptionTableError     path
     │   │   ├── DamagedTableError      file
     │   │   ├── NotASubscriptionTableError  column
@@ -70,63 +74,6 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 _COMPARED: Final = 10_000  # characters in which a similar word is looked for: some milliseconds
-
-__all__ = [
-    "ColumnClashError",
-    "DamagedSnapshotError",
-    "DamagedTableError",
-    "DuplicateIdError",
-    "EngineError",
-    "IdsTooLargeError",
-    "InputFileError",
-    "InvalidConstraintError",
-    "InvalidEventError",
-    "InvalidExpressionError",
-    "InvalidIdError",
-    "InvalidIntervalError",
-    "InvalidOptionError",
-    "InvalidParameterError",
-    "InvalidSubscriptionError",
-    "InvalidSubscriptionsError",
-    "InvalidValueError",
-    "JavaNotFoundError",
-    "JsonFormError",
-    "LanguageError",
-    "LimitError",
-    "ListTooLongError",
-    "MissingParameterError",
-    "ModelError",
-    "NestingTooDeepError",
-    "NoTruthValueError",
-    "NotASubscriptionTableError",
-    "NotCompiledError",
-    "ParameterError",
-    "ParseError",
-    "PipelineError",
-    "PredicastError",
-    "SnapshotError",
-    "SnapshotNotSavedError",
-    "SnapshotVersionError",
-    "SubscriptionTableError",
-    "TableBusyError",
-    "TableError",
-    "TableNotWrittenError",
-    "TextTooLongError",
-    "TooManyClausesError",
-    "UnknownColumnError",
-    "UnknownFunctionError",
-    "UnknownIdError",
-    "UnknownMatcherError",
-    "UnknownParameterError",
-    "UnknownVersionError",
-    "UnsupportedByMatcherError",
-    "UnsupportedColumnError",
-    "UnsupportedSyntaxError",
-    "UnsupportedTableError",
-    "WindowTooLargeError",
-    "WorkerPythonError",
-    "suggest",
-]
 
 
 class PredicastError(Exception):
@@ -434,6 +381,16 @@ class PipelineError(PredicastError):
     """A request that the Spark pipeline refuses."""
 
 
+class DamagedCheckpointError(PipelineError):
+    """A stream cannot go on: what it has to know of its last batches is lost or was changed."""
+
+    path: str | None
+
+
+class DeliveryStoppedError(PipelineError):
+    """A stream has failed for a reason that is not ours; started again, it goes on where it was."""
+
+
 class InvalidSubscriptionsError(PipelineError, ValueError):
     """Some subscriptions of a table cannot be compiled; ``invalid`` pairs ids with errors."""
 
@@ -448,6 +405,12 @@ class MissingEngineFileError(PipelineError):
 
 class JavaNotFoundError(PipelineError):
     """Spark needs Java 17 or 21 and there is none."""
+
+
+class SinkError(PipelineError):
+    """A sink that cannot take a batch, or that has the deliveries of another stream."""
+
+    path: str | None
 
 
 class SubscriptionTableError(PipelineError):
@@ -493,3 +456,13 @@ class InputFileError(PredicastError, ValueError):
 
     path: str | None
     line: int | None
+
+
+__all__ = [  # noqa: PLE0604  # all that is drawn above
+    "suggest",
+    *(
+        name
+        for name, each in list(globals().items())
+        if isinstance(each, type) and issubclass(each, PredicastError)
+    ),
+]

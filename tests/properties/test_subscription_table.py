@@ -106,7 +106,10 @@ def test_a_table_is_an_engine_with_versions(history: Any) -> None:
 def check_versions(table: ps.SubscriptionTable, versions: dict[int, Any]) -> None:
     for version, expected in versions.items():
         assert held(table.at(version=version).engine()) == expected
-        assert held(table.at(version=version).compiled().engine()) == expected
+        compiled = table.at(version=version).compiled()
+        assert held(compiled.engine()) == expected
+        with compiled.image.lent() as answers:
+            assert held(answers.engine) == expected
 
 
 def check_differences(table: ps.SubscriptionTable, versions: dict[int, Any]) -> None:

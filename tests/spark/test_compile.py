@@ -20,7 +20,7 @@ from predicast.errors import (
     UnsupportedColumnError,
 )
 from predicast.matching.matching_tree.tree import MatchingTree
-from predicast.spark import image
+from predicast.spark import shared_engines
 
 TABLE = [
     ("good", "price < 10"),
@@ -216,7 +216,7 @@ def test_a_process_builds_an_engine_once() -> None:
     assert images[0].shared() is first
     for each in images[1:]:
         each.shared()
-    assert len(image._engines) <= 4
+    assert len(shared_engines._engines) <= 4
     assert images[0].shared() is not first
 
 

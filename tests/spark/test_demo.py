@@ -12,14 +12,17 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 from rich.console import Console
 
 from predicast import Engine
 from predicast.demo import auction, flights, moving_objects, run, run_demo
+from predicast.demo.live import PARTS, deliver_live
 from predicast.demo.pipeline import deliver, write_inputs
 from predicast.demo.world import Outcome, World
 from predicast.errors import PipelineError
+from predicast.spark import SubscriptionTable
 
 SCALE = 0.01
 WORLDS = [flights.world, auction.world, moving_objects.world]
@@ -66,6 +69,31 @@ def test_the_pipeline_delivers_what_the_engine_matches(
     # A delivery carries the event.
     columns = pq.read_table(tmp_path / "deliveries").column_names
     assert columns == [*world.events.column_names, "subscription"]
+
+
+def test_a_world_that_happens_is_delivered_as_it_changes(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    world = auction.world(SCALE)
+    done: list[float] = []
+    live = deliver_live(spark, world, tmp_path / "live", done.append)
+    table = SubscriptionTable(tmp_path / "live" / "subscriptions", create=False)
+    assert [part.version for part in live.parts] == list(range(1, 1 + PARTS))
+    assert all(part.changes > 1 for part in live.parts[1:])
+    assert sum(part.events for part in live.parts) == world.events.num_rows
+    right, first = set(), 0
+    for part in live.parts:
+        rows = world.events.slice(first, part.events)
+        found = table.engine(part.version).match_arrow(rows)
+        assert len(found) == part.matches
+        events = rows[world.event_id].take(found["event"]).to_pylist()
+        right |= set(zip(events, found["subscription"].to_pylist(), strict=True))
+        first += part.events
+    delivered = DeltaTable(tmp_path / "live" / "deliveries").to_pyarrow_table().to_pydict()
+    pairs = list(zip(delivered[world.event_id], delivered["subscription"], strict=True))
+    assert len(pairs) == len(right) > 20
+    assert set(pairs) == right
+    assert done[-1] == 1
 
 
 @each_world

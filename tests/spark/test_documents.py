@@ -11,7 +11,11 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = ["docs/how-to/match-dataframes.md"]
+DOCUMENTS = [
+    "docs/how-to/deliver-a-stream.md",
+    "docs/how-to/keep-subscriptions-in-a-table.md",
+    "docs/how-to/match-dataframes.md",
+]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from predicast import Engine
 from predicast import spark as ps
-from predicast.errors import InvalidOptionError, MissingEngineFileError
+from predicast.errors import InvalidOptionError, MissingEngineFileError, UnknownColumnError
 from predicast.spark.image import EngineFile
 from tests.spark.conftest import MODE
 
@@ -116,6 +116,12 @@ def test_explained(events: DataFrame, compiled: ps.CompiledSubscriptions) -> Non
     assert len(found) == 120
 
 
+def test_a_subscription_on_no_column_is_named(events: DataFrame) -> None:
+    compiled = ps.compile(TEXTS | {"typo": "prise > 3"}, strategy=ps.Partition(shards=3))
+    with pytest.raises(UnknownColumnError, match="subscription 'typo' looks at 'prise'"):
+        ps.match(events, compiled)
+
+
 def test_what_shards_cannot_do_is_refused(
     events: DataFrame, compiled: ps.CompiledSubscriptions
 ) -> None:
@@ -135,7 +141,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert isinstance(image, EngineFile)
     image.path.unlink()
     with pytest.raises(MissingEngineFileError, match="folder= one that all hosts see"):
-        image.answers()
+        image.shared()
 
 
 def test_in_a_stream(spark: SparkSession, tmp_path: Path, expected: dict[int, list[str]]) -> None:

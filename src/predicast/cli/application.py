@@ -4,7 +4,8 @@
 code   meaning
 =====  ===========================================================================================
 0      done; ``explain``: the event matches; ``doctor``: the library is usable
-1      ``explain``: the event does not match; ``doctor``: something that is required is missing
+1      ``explain``: the event does not match; ``doctor``: something that is required is missing;
+       ``pipeline check``: some subscriptions do not go with the events
 2      refused: wrong usage, bad input, a file that cannot be read or written, a missing package
 130    interrupted (Ctrl-C)
 141    whoever read our output has closed the pipe
@@ -28,6 +29,7 @@ from predicast.cli.doctor import doctor
 from predicast.cli.explain import explain
 from predicast.cli.interrupts import interrupts_noted
 from predicast.cli.match import match
+from predicast.cli.pipeline import pipeline
 from predicast.cli.subscriptions import subscriptions
 from predicast.cli.terminal import print_error
 from predicast.cli.warm_up import warm_up
@@ -88,6 +90,7 @@ app.command()(doctor)
 app.command()(demo)
 app.command()(warm_up)
 app.add_typer(subscriptions, name="subscriptions")
+app.add_typer(pipeline, name="pipeline")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""The demo: three small worlds through the Spark pipeline, a table and a picture."""
+"""The demo: three small worlds through the Spark pipeline, one also live; a table and a picture."""
 
 from predicast.demo.run import run_demo
 

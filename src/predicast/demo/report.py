@@ -17,6 +17,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from predicast.demo.live import LiveOutcome
 from predicast.demo.world import Outcome
 from predicast.engine.explanation import Explanation
 
@@ -24,7 +25,11 @@ _MOST_MATCHED: Final = 5
 
 
 def print_report(
-    console: Console, outcomes: Sequence[Outcome], pictures: Sequence[Path], seconds: float
+    console: Console,
+    outcomes: Sequence[Outcome],
+    live: LiveOutcome,
+    pictures: Sequence[Path],
+    seconds: float,
 ) -> None:
     """Print all of it."""
     console.print()
@@ -37,10 +42,15 @@ def print_report(
         if explanation is not None:
             _print_explanation(console, explanation, outcome)
     console.print()
+    title = f"{live.world.title}, as it happens: events and changes stream in"
+    console.print(Rule(Text(title, "bold"), align="left", style="dim"))
+    console.print(_parts(live))
+    console.print()
     folder = pictures[0].parent
     names = ", ".join(outcome.world.name for outcome in outcomes)
     for line in (
         f"Deliveries: {folder / '<world>' / 'deliveries'} (Parquet) for {names}",
+        f"            {folder / 'live' / 'deliveries'} (a Delta table) for the stream",
         f"Picture:    {', '.join(map(str, pictures))}",
         f"Done in {seconds:.0f} s, the start of Spark included.",
     ):
@@ -60,6 +70,22 @@ def _summary(outcomes: Sequence[Outcome]) -> Table:
             f"{outcome.matches:,}",
             f"{outcome.seconds:.1f}",
             f"{outcome.events_per_second:,.0f}",
+        )
+    return table
+
+
+def _parts(live: LiveOutcome) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in ("batch", "changes", "version", "events", "matches", "seconds"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for number, part in enumerate(live.parts):
+        table.add_row(
+            str(number),
+            f"{part.changes:,}",
+            str(part.version),
+            f"{part.events:,}",
+            f"{part.matches:,}",
+            f"{part.seconds:.1f}",
         )
     return table
 

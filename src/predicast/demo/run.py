@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 
 from predicast.demo import auction, flights, moving_objects
+from predicast.demo.live import deliver_live
 from predicast.demo.pipeline import deliver, warm_up, write_inputs
 from predicast.demo.progress import Stages
 from predicast.demo.report import print_report
@@ -32,19 +33,21 @@ _WORLDS: Final[dict[Callable[[float], World], float]] = {
 }
 _START: Final = 9
 _MAKE: Final = 1.5
+_LIVE: Final = 9
 _DRAW: Final = 4
 
 
 def run_demo(out: Path, *, console: Console, scale: float = 1.0) -> None:
-    """Match three small worlds on a local Spark and show what came of it.
+    """Match three small worlds on a local Spark, one of them as it happens too, and show it.
 
-    Writes ``demo.png``, ``demo.svg`` and a folder for each world into ``out``. ``scale`` makes the
-    worlds smaller or larger. The numbers are the same in every run; only the times differ.
+    Writes ``demo.png``, ``demo.svg``, a folder for each world and ``live`` into ``out``.
+    ``scale`` makes the worlds smaller or larger. The numbers are the same in every run; only the
+    times differ.
     """
     _check_packages()
     started = time.perf_counter()
     out.mkdir(parents=True, exist_ok=True)
-    seconds = _START + sum(_WORLDS.values()) + len(_WORLDS) * _MAKE + _DRAW
+    seconds = _START + sum(_WORLDS.values()) + len(_WORLDS) * _MAKE + _LIVE + _DRAW
     with Stages(console, seconds) as stages, ExitStack() as at_the_end:
         with stages.stage("starting Spark", _START):
             session = at_the_end.enter_context(local_session(out / "spark.log"))
@@ -52,11 +55,13 @@ def run_demo(out: Path, *, console: Console, scale: float = 1.0) -> None:
         outcomes = [
             _outcome(session, make, out, scale, stages, weight) for make, weight in _WORLDS.items()
         ]
+        with stages.stage("auction: as it happens", _LIVE) as advance:
+            live = deliver_live(session, auction.world(scale), out / "live", advance)
         with stages.stage("drawing the picture", _DRAW), _silent("matplotlib"):
             from predicast.demo import picture
 
             pictures = picture.draw(out, *outcomes, scale=scale)
-    print_report(console, outcomes, pictures, time.perf_counter() - started)
+    print_report(console, outcomes, live, pictures, time.perf_counter() - started)
 
 
 def _outcome(

@@ -9,6 +9,10 @@ from predicast.spark.compiled import (
     InvalidSubscription,
     compile,  # noqa: A004  # the verb of the public interface, always qualified: spark.compile
 )
+from predicast.spark.delivery.deliver import deliver
+from predicast.spark.delivery.delta_sink import DeltaSink
+from predicast.spark.delivery.running import Delivery, Progress
+from predicast.spark.delivery.sinks import KafkaSink, ParquetSink, Sink
 from predicast.spark.explaining import explain
 from predicast.spark.matching import match, with_matches
 from predicast.spark.placement import Partition, Placement, Shard
@@ -16,13 +20,20 @@ from predicast.spark.subscription_table import SubscriptionTable, TableView
 
 __all__ = [
     "CompiledSubscriptions",
+    "Delivery",
+    "DeltaSink",
     "InvalidSubscription",
+    "KafkaSink",
+    "ParquetSink",
     "Partition",
     "Placement",
+    "Progress",
     "Shard",
+    "Sink",
     "SubscriptionTable",
     "TableView",
     "compile",
+    "deliver",
     "explain",
     "match",
     "matches",

@@ -109,6 +109,12 @@ class Answers:
         self._count = len(engine)
         self._order: IdOrder | None = None
 
+    def anew(self) -> Answers:
+        """The same for an engine that has changed, with what of it may still hold."""
+        answers = Answers(self.engine)
+        answers._order = self._order
+        return answers
+
     def of(self, attributes: pa.RecordBatch, asked: Asked, bounds: Bounds) -> Iterator[Answer]:
         """The ids that events match, sorted, for as many events at a time as the bounds allow."""
         for first, end in self._pieces(attributes, asked, bounds):

@@ -8,10 +8,10 @@ engine is packed as it is, with its texts and its parameters; nothing of it is r
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, Union
 
 from predicast.engine import Engine, Entry, Subscribe
@@ -29,7 +29,7 @@ from predicast.language.reading import stated_by
 from predicast.language.time_zones import implied_zone, reading_in
 from predicast.matching import DEFAULT
 from predicast.model import Absent
-from predicast.spark.image import EngineImage
+from predicast.spark.image import EngineFile, EngineImage
 from predicast.spark.options import check_choice
 from predicast.spark.placement import (
     REPLICATED,
@@ -112,17 +112,21 @@ class CompiledSubscriptions:
         if not self.placement.shards:
             return self.image.unpacked()
         whole = Engine(matcher=self.matcher, absent=self.absent)
-        parts = (shard.image.unpacked().subscriptions() for shard in self.placement.shards)
-        whole.subscribe_many(subscribe_again(chain.from_iterable(parts)))
+        whole.subscribe_many(subscribe_again(self.entries()))
         return whole
 
+    def entries(self) -> Iterator[Entry]:
+        """All of the subscriptions."""
+        for image in self._images():
+            yield from image.shared().subscriptions()
+
     def entry(self, id: str) -> Entry:
-        """One of the subscriptions."""
-        for shard in self.placement.shards:
-            engine = shard.image.shared()
-            if id in engine:
-                return engine.get(id)
-        return self.image.shared().get(id)
+        """One of them."""
+        *others, last = (image.shared() for image in self._images())
+        return next((engine for engine in others if id in engine), last).get(id)
+
+    def _images(self) -> Sequence[EngineImage | EngineFile]:
+        return [shard.image for shard in self.placement.shards] or [self.image]
 
     @property
     def invalid(self) -> DataFrame:

@@ -110,7 +110,7 @@ def say_which(mistake: Mistake, compiled: CompiledSubscriptions) -> None:
     """Name the subscriptions that look at a column; it takes a look at all of them."""
     ids = [
         entry.id
-        for entry in compiled.image.shared().subscriptions()
+        for entry in compiled.entries()
         if mistake.column in Derivation(names := entry.subscription.attributes()).read(names)
     ]
     if not ids:  # it is the end of an interval

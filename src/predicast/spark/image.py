@@ -3,7 +3,7 @@
 An image is the engine's snapshot, compressed, under its digest. The first Python worker of a host
 that needs it unpacks it into a file (``unpacked_files.py``), and all of them load that file
 mapped into memory: they share its pages. A worker keeps the engine for the batches and tasks that
-follow, since Spark reuses its workers.
+follow (``shared_engines.py``), since Spark reuses its workers.
 
 An image may have *changes* on top of the snapshot, in the engine's own unit of change. They stay
 apart, so that a stream whose subscriptions change a little from batch to batch unpacks and packs
@@ -18,10 +18,9 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-import threading
 import zlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -29,12 +28,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from predicast.engine import Engine, Operation
 from predicast.engine.snapshot.atomic import write_atomically
 from predicast.errors import MissingEngineFileError, SnapshotError
+from predicast.spark.shared_engines import given, lent
 from predicast.spark.unpacked_files import unpacked_file
 
 if TYPE_CHECKING:
     from predicast.spark.answers import Answers
 
-_MAX_ENGINES: Final = 4  # engines that one worker keeps: a query or two, before and after a change
 _FAST: Final = 1  # zlib's level: most of the gain at a fraction of the time
 
 
@@ -95,11 +94,15 @@ class EngineImage(NamedTuple):
 
     def shared(self) -> Engine:
         """The one engine of this image in this process, built at the first call."""
-        return self.answers().engine
+        return given(self).engine
 
     def answers(self) -> Answers:
         """The same, with what it takes to answer with sorted ids."""
-        return _answers(self.digest, self.mapped)
+        return given(self)
+
+    def lent(self) -> AbstractContextManager[Answers]:
+        """The same for as long as a block takes; the next version may have the engine then."""
+        return lent(self)
 
 
 class EngineFile(NamedTuple):
@@ -128,28 +131,28 @@ class EngineFile(NamedTuple):
             )
         return Engine.load(self.path)
 
+    @property
+    def packed_digest(self) -> str:
+        """That of the snapshot, which is all there is."""
+        return self.digest
+
+    @property
+    def changes(self) -> tuple[Operation, ...]:
+        """None on top of it."""
+        return ()
+
+    def mapped(self) -> Engine:
+        """The same: a file is mapped wherever it is."""
+        return self.unpacked()
+
     def shared(self) -> Engine:
         """The one engine of this file in this process."""
-        return self.answers().engine
+        return given(self).engine
 
     def answers(self) -> Answers:
         """The same, with what it takes to answer with sorted ids."""
-        return _answers(self.digest, self.unpacked)
+        return given(self)
 
-
-def _answers(digest: str, make: Callable[[], Engine]) -> Answers:
-    """The engine of a digest in this process, made at the first call."""
-    from predicast.spark.answers import Answers  # PyArrow takes its time
-
-    with _engines_lock:
-        answers = _engines.get(digest)
-        if answers is None:
-            answers = _engines[digest] = Answers(make())
-            if len(_engines) > _MAX_ENGINES:
-                _engines.popitem(last=False)
-        _engines.move_to_end(digest)
-        return answers
-
-
-_engines: Final[OrderedDict[str, Answers]] = OrderedDict()
-_engines_lock: Final = threading.Lock()
+    def lent(self) -> AbstractContextManager[Answers]:
+        """The same for as long as a block takes."""
+        return lent(self)

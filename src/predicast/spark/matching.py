@@ -78,16 +78,8 @@ def match(
     if how != "anti":
         schema.check_free(kept, added)
     intervals = dict(intervals or {})
-    clock = _clock(schema, now) if compiled.asks_for_now else {}
-    try:
-        leaves = schema.leaves(compiled.attributes, intervals)
-    except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
-        say_which(error, compiled)
-        raise
-    from predicast.spark.answers import Asked  # PyArrow takes its time
-
-    shipment = ship(events, schema, kept, leaves, clock)
-    asked = Asked(intervals, on_invalid, _ARRIVAL if compiled.asks_for_now else None)
+    shipment = shipped(events, schema, kept, compiled, intervals, now)
+    asked = _asked(compiled, intervals, on_invalid)
     if compiled.placement.shards:
         result = matched_in_shards(shipment, compiled, asked, how, output)
     else:
@@ -134,6 +126,29 @@ def with_matches(
     return added
 
 
+def shipped(
+    events: DataFrame,
+    schema: Schema,
+    kept: Sequence[int],
+    compiled: CompiledSubscriptions,
+    intervals: Intervals,
+    now: datetime | str | None,
+) -> Shipment:
+    """What is sent to workers: the kept columns, and what subscriptions look at."""
+    clock = _clock(schema, now) if compiled.asks_for_now else {}
+    try:
+        leaves = schema.leaves(compiled.attributes, intervals)
+    except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
+        say_which(error, compiled)
+        raise
+    return ship(events, schema, kept, leaves, clock)
+
+
+def arrival_of(compiled: CompiledSubscriptions) -> str | None:
+    """The attribute under which workers find when an event arrives, if anybody asks."""
+    return _ARRIVAL if compiled.asks_for_now else None
+
+
 def _clock(schema: Schema, now: datetime | str | None) -> dict[str, str]:
     """When events arrive, as an attribute of each: an expression of Spark's."""
     if now is None:
@@ -174,6 +189,12 @@ def _kept(schema: Schema, event_id: str | None, columns: Sequence[str] | None) -
         if position not in kept:
             kept.insert(0, position)
     return kept
+
+
+def _asked(compiled: CompiledSubscriptions, intervals: Intervals, on_invalid: OnInvalid) -> Asked:
+    from predicast.spark.answers import Asked  # PyArrow takes its time
+
+    return Asked(intervals, on_invalid, arrival_of(compiled))
 
 
 def _matched(

@@ -172,7 +172,7 @@ def carried(kind: DataType) -> DataType:
 
 def _check_carried(field: StructField) -> None:
     """Refuse a kept column that Spark cannot send through Arrow."""
-    for kind in _types(field.dataType):
+    for kind in types_in(field.dataType):
         if kind.typeName() in {"yearmonthinterval", "calendarinterval", "interval"}:
             raise UnsupportedColumnError(
                 f"column {field.name!r} is of type {field.dataType.simpleString()}, which Spark "
@@ -182,7 +182,7 @@ def _check_carried(field: StructField) -> None:
             )
 
 
-def _types(kind: DataType) -> Iterator[DataType]:
+def types_in(kind: DataType) -> Iterator[DataType]:
     """A type and all the types inside it."""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
@@ -195,4 +195,4 @@ def _types(kind: DataType) -> Iterator[DataType]:
         inside = (kind.keyType, kind.valueType)
     yield kind
     for each in inside:
-        yield from _types(each)
+        yield from types_in(each)

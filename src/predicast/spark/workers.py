@@ -69,7 +69,7 @@ class Matching:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with _counted(self.image.answers(), self.asked) as answers:
+        with self.image.lent() as lent, _counted(lent, self.asked) as answers:
             for batch in batches:
                 attributes = self.reader.attributes(batch)
                 for answer in answers.of(attributes, self.asked, self.bounds):
@@ -100,17 +100,19 @@ class Routing:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        answers = self.router.answers()
-        for batch in batches:
-            attributes = self.reader.attributes(batch)
-            for answer in answers.of(attributes, self.asked, self.bounds):
-                piece = batch.slice(answer.first, answer.end - answer.first)
-                numbers = answer.ids.cast(pa.int32())
-                lists = pa.ListArray.from_arrays(
-                    pa.array(answer.offsets, pa.int32()), numbers, type=SHARDS.type
-                )
-                schema = pa.schema([*piece.schema, SHARDS])
-                yield pa.RecordBatch.from_arrays([*piece.columns, lists], schema=schema)
+        with self.router.lent() as answers:
+            for batch in batches:
+                attributes = self.reader.attributes(batch)
+                for answer in answers.of(attributes, self.asked, self.bounds):
+                    yield _routed(batch.slice(answer.first, answer.end - answer.first), answer)
+
+
+def _routed(piece: pa.RecordBatch, answer: Answer) -> pa.RecordBatch:
+    numbers = answer.ids.cast(pa.int32())
+    first = pa.array(answer.offsets, pa.int32())
+    lists = pa.ListArray.from_arrays(first, numbers, type=SHARDS.type)
+    schema = pa.schema([*piece.schema, SHARDS])
+    return pa.RecordBatch.from_arrays([*piece.columns, lists], schema=schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,7 @@ class MatchingColumns:
     bounds: Bounds = BOUNDS
 
     def __call__(self, structs: Iterable[pa.StructArray]) -> Iterator[pa.ListArray]:
-        with _counted(self.image.answers(), self.asked) as answers:
+        with self.image.lent() as lent, _counted(lent, self.asked) as answers:
             for array in structs:
                 events = _fields(array)
                 self._check(events.schema)

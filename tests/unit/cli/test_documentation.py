@@ -1,4 +1,4 @@
-"""The how-to page on files does what it shows: each command gives the output printed below it."""
+"""How-to pages do what they show: each command gives the output printed below it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from tests.unit.cli.terminals import on_a_terminal
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "how-to" / "match-files.md"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGES = [
+    DOCS / "how-to" / "match-files.md",
+    DOCS / "how-to" / "keep-subscriptions-in-a-table.md",
+]
 
 # A file is a fenced block under a line with its name: `events.csv`:
 FILE = re.compile(r"^`([\w.-]+)`:\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -23,8 +29,8 @@ class Example(NamedTuple):
     output: str
 
 
-def examples() -> list[Example]:
-    blocks = CONSOLE.findall(PAGE.read_text(encoding="utf-8"))
+def examples(page: Path) -> list[Example]:
+    blocks = CONSOLE.findall(page.read_text(encoding="utf-8"))
     return [Example(*parts) for block in blocks for parts in COMMAND.findall(block)]
 
 
@@ -39,22 +45,27 @@ def shown_by(command: str) -> str:
     return shown
 
 
-def test_the_page_shows_something() -> None:
-    assert len(examples()) >= 8
-    assert all("predicast " in command for command, _ in examples())
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_page_shows_something(page: Path) -> None:
+    assert len(examples(page)) >= 7
+    assert all("predicast " in command for command, _ in examples(page))
 
 
 # One test for the whole page: later commands use what earlier ones wrote.
-def test_the_page_shows_what_happens(folder: Path) -> None:
-    for name, text in FILE.findall(PAGE.read_text(encoding="utf-8")):
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_page_shows_what_happens(folder: Path, page: Path) -> None:
+    for name, text in FILE.findall(page.read_text(encoding="utf-8")):
         (folder / name).write_text(text, encoding="utf-8")
-    for command, output in examples():
+    for command, output in examples(page):
         assert trimmed(shown_by(command)) == trimmed(output), command
 
 
 def test_every_option_and_command_is_in_the_reference() -> None:
-    reference = (PAGE.parents[1] / "reference" / "cli.md").read_text(encoding="utf-8")
-    for command in ("match", "explain", "doctor", "demo"):
+    reference = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
+    on_a_table = ("add", "change", "remove", "list", "history", "diff")
+    subscriptions = [f"subscriptions {command}" for command in on_a_table]
+    pipeline = [f"pipeline {command}" for command in ("run", "init", "check")]
+    for command in ("match", "explain", *subscriptions, *pipeline, "doctor", "demo"):
         assert f"## `predicast {command}`" in reference
         shown = shown_by(f"predicast {command} --help")
         for option in set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from predicast import Change, Subscribe, Unsubscribe
@@ -20,17 +22,20 @@ from predicast.errors import (
     NotASubscriptionTableError,
     SubscriptionTableError,
     TableNotWrittenError,
+    UnknownVersionError,
 )
+from predicast.spark.subscription_table import files
 from predicast.spark.subscription_table.engines import FOLDER
 from predicast.spark.subscription_table.files import DataFiles
 from predicast.spark.subscription_table.log import TableLog
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> ps.SubscriptionTable:
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ps.SubscriptionTable:
     """A table of three files, with an engine of its first version beside it."""
+    monkeypatch.setattr(files, "ROWS", 128)
     table = ps.SubscriptionTable(tmp_path)
-    table.subscribe_many((f"s{number:05}", f"x = {number}") for number in range(9_000))
+    table.subscribe_many((f"s{number:05}", f"x = {number}") for number in range(300))
     table.engine()
     return table
 
@@ -41,8 +46,8 @@ def snapshots(table: ps.SubscriptionTable) -> list[Path]:
 
 def data_files(table: ps.SubscriptionTable) -> list[Path]:
     """Those of the latest version, in the order of ids."""
-    files = sorted(TableLog(table.path).latest().files, key=lambda file: file.first_id or "")
-    return [table.path / file.path for file in files]
+    held = sorted(TableLog(table.path).latest().files, key=lambda file: file.first_id or "")
+    return [table.path / file.path for file in held]
 
 
 class TestSnapshots:
@@ -52,8 +57,8 @@ class TestSnapshots:
         (snapshot,) = snapshots(table)
         assert snapshot.stem == f"{1:020}"
         table.change("s00001", "x = -1")
-        table.unsubscribe("s08999")
-        untouched = data_files(table)[1].name
+        table.unsubscribe("s00002")
+        untouched = [path.name for path in data_files(table)[1:]]
         read: list[str] = []
         original = DataFiles.read
 
@@ -64,19 +69,35 @@ class TestSnapshots:
         monkeypatch.setattr(DataFiles, "read", noted)
         engine = table.engine()
         assert engine.match({"x": -1}) == ["s00001"]
-        assert engine.match({"x": 8_999}) == []
-        assert len(read) == 4
-        assert untouched not in read
+        assert engine.match({"x": 2}) == []
+        assert len(read) == 2  # the file with both, before and after
+        assert not set(untouched) & set(read)
         assert snapshots(table) == [snapshot]  # so little is not worth another one
 
+    def test_one_that_is_far_away_is_replaced(self, table: ps.SubscriptionTable) -> None:
+        for number in (1, 150, 299):  # one in each file: all are read, for so little
+            table.change(f"s{number:05}", "x = -1")
+        assert table.engine().match({"x": -1}) == ["s00001", "s00150", "s00299"]
+        assert [int(path.stem) for path in snapshots(table)] == [1, 4]
+
+    def test_they_may_be_kept_elsewhere(
+        self, table: ps.SubscriptionTable, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        shutil.rmtree(table.path / FOLDER)
+        elsewhere = tmp_path_factory.mktemp("engines")
+        other = ps.SubscriptionTable(table.path, engines=elsewhere)
+        assert other.engine().match({"x": 3}) == ["s00003"]
+        assert len(list(elsewhere.rglob("*.engine"))) == 1
+        assert not (table.path / FOLDER).exists()
+
     def test_a_large_change_makes_another_snapshot(self, table: ps.SubscriptionTable) -> None:
-        table.apply([Unsubscribe(f"s{number:05}") for number in range(0, 9_000, 4)])
-        assert len(table.engine()) == 6_750
+        table.apply([Unsubscribe(f"s{number:05}") for number in range(0, 300, 4)])
+        assert len(table.engine()) == 225
         assert [int(path.stem) for path in snapshots(table)] == [1, 2]
 
     def test_only_a_few_are_kept(self, table: ps.SubscriptionTable) -> None:
         for version in range(2, 8):
-            table.apply([Unsubscribe(f"s{number:05}") for number in range(version, 9_000, 7)])
+            table.apply([Unsubscribe(f"s{number:05}") for number in range(version, 300, 7)])
             table.engine()
         assert len(snapshots(table)) == 4
         assert table.engine(1).match({"x": 2}) == ["s00002"]
@@ -103,8 +124,6 @@ class TestSnapshots:
     def test_one_of_another_table_at_the_same_place_is_not_taken(
         self, table: ps.SubscriptionTable
     ) -> None:
-        import shutil
-
         shutil.rmtree(table.path / "_delta_log")
         other = ps.SubscriptionTable(table.path)
         other.subscribe("y = 1", id="other")
@@ -113,8 +132,6 @@ class TestSnapshots:
     def test_a_table_that_cannot_be_written_to_can_be_read(
         self, table: ps.SubscriptionTable, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        import shutil
-
         shutil.rmtree(table.path / FOLDER)
         (table.path / FOLDER).write_text("no folder", encoding="utf-8")
         assert table.engine().match({"x": 7}) == ["s00007"]
@@ -143,9 +160,9 @@ class TestDataFiles:
         with pytest.raises(DamagedTableError):
             table.change("s00001", "x = -1")
         assert last.exists()
-        assert table.change("s08999", "x = -1") == 2  # what lies elsewhere can be changed
+        assert table.change("s00299", "x = -1") == 2  # what lies elsewhere can be changed
         first.write_bytes(content)
-        assert table.engine().match({"x": -1}) == ["s08999"]
+        assert table.engine().match({"x": -1}) == ["s00299"]
 
     @pytest.mark.parametrize("part", [0.0, 0.5, 0.99])
     def test_one_that_is_cut_short_is_named(self, table: ps.SubscriptionTable, part: float) -> None:
@@ -157,6 +174,16 @@ class TestDataFiles:
         with pytest.raises(DamagedTableError, match="cannot be read") as caught:
             table.engine()
         assert caught.value.file == file.name
+
+    def test_one_whose_strings_are_no_text_is_named(self, table: ps.SubscriptionTable) -> None:
+        for snapshot in snapshots(table):
+            snapshot.unlink()
+        file = data_files(table)[0]
+        rows = pq.read_table(file)
+        broken = pa.array([b"x = '\xff'"] * len(rows)).view(pa.string())
+        pq.write_table(rows.set_column(2, "expression", broken), file)
+        with pytest.raises(DamagedTableError, match="cannot be read"):
+            table.engine()
 
     def test_an_entry_of_the_log_that_is_cut_short_is_told(
         self, table: ps.SubscriptionTable
@@ -228,7 +255,7 @@ class TestOtherTools:
         table.apply([Change("bad", "y = 1"), Unsubscribe("worse"), Change("s00001", "y = 1")])
         engine = table.engine()
         assert engine.match({"y": 1, "x": 1}) == ["bad", "s00001"]
-        assert len(engine) == 9_001
+        assert len(engine) == 301
 
     def test_their_columns_are_not_lost(self, table: ps.SubscriptionTable) -> None:
         from deltalake import DeltaTable
@@ -342,12 +369,19 @@ class TestCommits:
     def test_many_of_them_are_summed_up(self, tmp_path: Path) -> None:
         table = ps.SubscriptionTable(tmp_path)
         table.subscribe("x < :a", id="a", parameters={"a": 0})
-        for number in range(60):
+        for number in range(24):
             table.change("a", parameters={"a": number + 1})
         assert list((tmp_path / "_delta_log").glob("*.checkpoint.parquet"))
         assert table.at(version=3).get("a").parameters == {"a": 2}
-        assert table.engine().match({"x": 59.5}) == ["a"]
-        assert len(table.history()) == 62
+        assert table.engine().match({"x": 23.5}) == ["a"]
+        assert len(table.history()) == 26
+
+        for number in range(10):  # as happens to old entries in time
+            (tmp_path / "_delta_log" / f"{number:020}.json").unlink()
+        assert table.engine().match({"x": 23.5}) == ["a"]
+        assert [commit.version for commit in table.history()] == list(range(25, 9, -1))
+        with pytest.raises(UnknownVersionError, match="its versions are 10 to 25"):
+            table.at(version=3)
 
     def test_ids_of_any_text_are_found_again(self, tmp_path: Path) -> None:
         table = ps.SubscriptionTable(tmp_path)

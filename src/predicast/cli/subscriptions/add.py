@@ -49,13 +49,12 @@ def add(  # noqa: PLR0913  # an option is a parameter
     """
     from predicast.engine import Subscribe
 
-    check_one_way(alone=id is not None, file=file, what="ID and EXPRESSION")
+    check_one_way(alone=id is not None or bool(parameter), file=file, what="ID and EXPRESSION")
     if file is not None:
         given = _from_file(file, subscriptions_format, id_field, expression_field, owner)
     else:
-        if expression is None:
+        if id is None or expression is None:
             raise typer.BadParameter("say what it states", param_hint="'EXPRESSION'")
-        assert id is not None
         given = [Subscribe(id, expression, owner, parameter_values(parameter))]
     into = opened(table, create=True)
     if replace:

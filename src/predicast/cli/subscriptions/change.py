@@ -42,7 +42,9 @@ def change(
     """
     from predicast.engine import Change
 
-    check_one_way(alone=id is not None, file=file, what="ID and EXPRESSION or --parameter")
+    check_one_way(
+        alone=id is not None or bool(parameter), file=file, what="ID and EXPRESSION or --parameter"
+    )
     if file is not None:
         from predicast.cli.files.source import Source
         from predicast.cli.files.subscriptions import Fields, subscribes
@@ -51,7 +53,8 @@ def change(
         read = subscribes(source, Fields(id_field, expression_field))
         given = [Change(each.id, each.expression) for each in read]
     else:
-        assert id is not None
+        if id is None:
+            raise typer.BadParameter("say which", param_hint="'ID'")
         given = [Change(id, expression, parameter_values(parameter))]
     committed = opened(table).apply(given)
     show_commit(committed.version, committed.counts._asdict(), as_json=as_json)

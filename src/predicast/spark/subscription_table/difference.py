@@ -44,6 +44,11 @@ def row_changes(files: DataFiles, before: Version, after: Version) -> list[RowCh
     return [RowChange(id, was.get(id), is_now.get(id)) for id in sorted(was.keys() | is_now.keys())]
 
 
+def rows_between(before: Version, after: Version) -> int:
+    """How many rows a comparison of two versions reads."""
+    return sum(file.rows or 0 for file in {*before.files} ^ {*after.files})
+
+
 def _rows(files: DataFiles, wanted: Iterable[DataFile]) -> pa.Table:
     """All rows of some files, of which each has an id of its own."""
     import pyarrow as pa

@@ -7,11 +7,12 @@
 Each is a snapshot (``Engine.save``): written whole or not at all, with a checksum, and mapped into
 memory by whoever opens it. An engine of another version is made of the nearest one and the
 difference between the two (``difference.py``), and is saved in turn when that difference has become
-a sizeable part of the table: so the bytes written stay in proportion to what changes, and opening
-any recent version is quick. A snapshot that is missing, damaged or of another Predicast is done
-without; a few of them are kept.
+a sizeable part of the table, or takes reading as much as the table is: so the bytes written stay in
+proportion to what changes, and opening any recent version is quick. A snapshot that is missing,
+damaged or of another Predicast is done without; a few of them are kept.
 
-Delta Lake's readers take no notice of a folder whose name begins with ``_``, nor does vacuum.
+Delta Lake's readers take no notice of a folder whose name begins with ``_``, nor does vacuum. A
+checksum finds accidents, not forgeries: who may write there is trusted, as with any snapshot.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ from typing import Final, NamedTuple
 from predicast.engine import Engine, Operation
 from predicast.errors import PredicastError, SnapshotError
 from predicast.model import Absent
-from predicast.spark.subscription_table.difference import Unclear, operations, row_changes
+from predicast.spark.subscription_table.difference import (
+    Unclear,
+    operations,
+    row_changes,
+    rows_between,
+)
 from predicast.spark.subscription_table.files import DataFiles
 from predicast.spark.subscription_table.log import TableLog, Version
 from predicast.spark.subscription_table.reading import fill, placed_rows
@@ -47,8 +53,11 @@ class BuiltEngine(NamedTuple):
 class Engines:
     """Makes engines of one table's versions, all with the same matcher."""
 
-    def __init__(self, log: TableLog, files: DataFiles, matcher: str, absent: Absent) -> None:
+    def __init__(
+        self, log: TableLog, files: DataFiles, folder: Path, matcher: str, absent: Absent
+    ) -> None:
         self._log = log
+        self._kept_in = folder
         self._files = files
         self._matcher = matcher
         self._absent = absent
@@ -71,7 +80,7 @@ class Engines:
 
     def _folder(self, version: Version) -> Path:
         kind = f"{self._matcher}-{self._absent}"
-        return self._log.folder / FOLDER / version.table_id / kind
+        return self._kept_in / version.table_id / kind
 
     def _advanced(self, path: Path, number: int, version: Version) -> Engine | None:
         """The engine of a snapshot, brought to another version; ``None`` if that cannot be done."""
@@ -86,13 +95,14 @@ class Engines:
         if number == version.number:
             return engine
         try:
-            changes = operations(row_changes(self._files, self._log.at(number), version))
+            before = self._log.at(number)
+            changes = operations(row_changes(self._files, before, version))
             _apply(engine, changes)
         except (Unclear, PredicastError):
             # Rows of no subscription, or a file of either version that is gone. Reading the
             # whole version says which, or finds that this one has all it needs.
             return None
-        if len(changes) * _SHARE > len(engine):
+        if len(changes) * _SHARE > len(engine) or rows_between(before, version) > len(engine):
             self._keep(engine, path.parent, version.number)
         return engine
 

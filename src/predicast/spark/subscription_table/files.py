@@ -21,13 +21,27 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from predicast.errors import DamagedTableError, TableNotWrittenError
+from predicast.errors import DamagedTableError, SubscriptionTableError, TableNotWrittenError
 from predicast.spark.subscription_table.rows import COLUMNS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS: Final = 4_096  # of a file: some milliseconds to write anew, a few hundred files per million
+
+
+def folder_of(path: str | os.PathLike[str]) -> Path:
+    """The folder of the table at a path."""
+    text = os.fspath(path)
+    if "://" in text:
+        scheme, _, rest = text.partition("://")
+        if scheme != "file":
+            raise SubscriptionTableError(
+                f"a subscription table is in a folder, here or mounted, not at {scheme}://",
+                path=text,
+            )
+        text = rest
+    return Path(text).absolute()
 
 
 class DataFile(NamedTuple):
@@ -46,6 +60,10 @@ class DataFile(NamedTuple):
         place = bisect_left(ids, self.first_id)
         return place < len(ids) and ids[place] <= self.last_id
 
+    def is_small(self) -> bool:
+        """Whether it is worth putting together with others."""
+        return self.rows is not None and self.rows < ROWS // 2
+
 
 class DataFiles:
     """Reads and writes the files of one table."""
@@ -63,7 +81,9 @@ class DataFiles:
             with pq.ParquetFile(path) as opened:
                 table = opened.read(columns=list(columns))
             strings = [pa.field(name, pa.string()) for name in columns]
-            return table.select(list(columns)).cast(pa.schema(strings))
+            table = table.select(list(columns)).cast(pa.schema(strings))
+            table.validate(full=True)  # that strings are text, above all
+            return table
         except (OSError, KeyError, pa.ArrowException) as error:
             raise self._unreadable(file, error) from error
 

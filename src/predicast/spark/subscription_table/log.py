@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _TOKEN: Final = "predicast.commit"
 _READER: Final = 1  # the protocol's version for readers: files are what they seem, and no more
 _WRITER: Final = 2  # and the one for writers that this program keeps to
-_CHECKPOINT_EVERY: Final = 50  # commits; a reader begins with the latest checkpoint
+_CHECKPOINT_EVERY: Final = 20  # commits; a reader begins with the latest checkpoint
 
 
 class Version(NamedTuple):
@@ -47,6 +47,7 @@ class Version(NamedTuple):
     number: int
     table_id: str  # of the table at this path: another one may take its place
     files: tuple[DataFile, ...]
+    opened: DeltaTable  # as it was then; nobody moves it to another version
 
 
 class Commit(NamedTuple):
@@ -67,6 +68,7 @@ class TableLog:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._known: int | None = None  # a version that there is
 
     # Reading.
 
@@ -81,8 +83,14 @@ class TableLog:
         return self._version(self._opened())
 
     def latest_number(self) -> int:
-        """The same, less the files."""
-        return int(self._opened().version())
+        """The same, less the files: entries of the log follow each other without a gap."""
+        number = self._known
+        if number is None or not self._log_file(number).exists():  # removed in time, or replaced
+            number = int(self._opened().version())
+        while self._log_file(number + 1).exists():
+            number += 1
+        self._known = number
+        return number
 
     def at(self, number: int) -> Version:
         """An earlier version."""
@@ -173,14 +181,16 @@ class TableLog:
 
         try:
             table = DeltaTable(str(self.folder), version=number)
-        except TableNotFoundError as error:
+        except DeltaError as error:
+            if number is not None and not self._log_file(number).exists():  # removed in time
+                raise self.unknown(number) from error
+            if not isinstance(error, TableNotFoundError):
+                raise self._damaged(f"cannot be read: {error}", "_delta_log") from error
             raise NotASubscriptionTableError(
                 f"there is no table in {self.folder}; SubscriptionTable(path), or the command "
                 "predicast subscriptions add, makes one",
                 path=str(self.folder),
             ) from error
-        except DeltaError as error:
-            raise self._damaged(f"cannot be read: {error}", "_delta_log") from error
         self._check(table)
         return table
 
@@ -226,7 +236,7 @@ class TableLog:
             for name in columns
         ]
         files = tuple(starmap(DataFile, zip(*values, strict=True)))
-        return Version(int(table.version()), str(table.metadata().id), files)
+        return Version(int(table.version()), str(table.metadata().id), files, table)
 
     # Writing.
 
@@ -248,9 +258,9 @@ class TableLog:
             if not self.exists():  # nor has anybody else made it meanwhile
                 raise not_written(self.folder, OSError(str(error))) from error
 
-    def check_writable(self) -> None:
+    def check_writable(self, seen: Version) -> None:
         """Refuse a table that this program would write wrongly."""
-        table = self._opened()
+        table = seen.opened
         if table.protocol().min_writer_version > _WRITER:
             raise self._no_such_table("it has features that only other writers know")
         for field in table.schema().fields:
@@ -305,8 +315,7 @@ class TableLog:
         from deltalake import CommitProperties, PostCommitHookProperties
         from deltalake.transaction import AddAction, RemoveAction
 
-        now = time.time_ns() // 1_000_000
-        table = self._opened(seen.number)
+        now, table = time.time_ns() // 1_000_000, seen.opened
         actions: list[Any] = [
             AddAction(each.path, each.size, {}, now, changes_rows, statistics(each))
             for each in added

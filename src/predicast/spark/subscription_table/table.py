@@ -19,6 +19,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -43,8 +44,8 @@ from predicast.spark.subscription_table.difference import (
     operations,
     row_changes,
 )
-from predicast.spark.subscription_table.engines import BuiltEngine, Engines
-from predicast.spark.subscription_table.files import DataFile, DataFiles
+from predicast.spark.subscription_table.engines import FOLDER, BuiltEngine, Engines
+from predicast.spark.subscription_table.files import DataFile, DataFiles, folder_of
 from predicast.spark.subscription_table.log import Commit, Overtaken, TableLog, Version
 from predicast.spark.subscription_table.reading import refusal
 from predicast.spark.subscription_table.rows import Row, row_of_operation, table_of
@@ -99,7 +100,8 @@ class SubscriptionTable:
     An empty table is made where there is none, unless ``create`` says no. ``matcher`` and
     ``absent`` are those of the engines that it makes. ``on_invalid`` says what becomes of rows that
     are no subscriptions, which only another tool can have written: an engine is refused
-    (``"raise"``), or goes without them (``"quarantine"``, see ``TableView.invalid``).
+    (``"raise"``), or goes without them (``"quarantine"``, see ``TableView.invalid``). Engines are
+    kept in the table's own folder, where whoever may write is trusted; ``engines`` names another.
     """
 
     def __init__(
@@ -110,16 +112,23 @@ class SubscriptionTable:
         matcher: str = DEFAULT,
         absent: Absent = "fails",
         on_invalid: OnInvalidRows = "raise",
+        engines: str | os.PathLike[str] | None = None,
     ) -> None:
         check_choice("absent", absent, ("fails", "passes"))
         check_choice("on_invalid", on_invalid, ("raise", "quarantine"))
         Engine(matcher=matcher)  # refuses a name that is none
         _check_installed()
-        self._path = _folder(path)
+        self._path = folder_of(path)
         self._log = TableLog(self._path)
         self._files = DataFiles(self._path)
-        self._engines = Engines(self._log, self._files, matcher, absent)
+        kept_in = self._path / FOLDER if engines is None else Path(engines).absolute()
+        self._engines = Engines(self._log, self._files, kept_in, matcher, absent)
         self._compiling = Compiling(self._files, self._built)
+        self._options: dict[str, Any] = {
+            "matcher": matcher,
+            "absent": absent,
+            "on_invalid": on_invalid,
+        }
         self._on_invalid = on_invalid
         if create and not self._log.exists():
             self._log.create()
@@ -132,6 +141,10 @@ class SubscriptionTable:
 
     def __repr__(self) -> str:
         return f"<SubscriptionTable: {self._path}, version {self.version}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A stream takes it along to the process that runs its batches.
+        return partial(SubscriptionTable, create=False, **self._options), (self._path,)
 
     # What there is.
 
@@ -300,9 +313,9 @@ class SubscriptionTable:
 
     def _commit(self, plan: Callable[[Version], _Plan]) -> tuple[int, _Plan]:
         """Decide and commit, again and again until nobody else was quicker."""
-        self._log.check_writable()
         for pause_s in _pauses():
             seen = self._log.latest()
+            self._log.check_writable(seen)
             decided = plan(seen)
             removed, tables = decided.rewriting
             if not removed and not tables:
@@ -376,19 +389,6 @@ def _check_installed() -> None:
         raise SubscriptionTableError(
             "a subscription table needs the package deltalake: the extra 'table' has it"
         ) from error
-
-
-def _folder(path: str | os.PathLike[str]) -> Path:
-    text = os.fspath(path)
-    if "://" in text:
-        scheme, _, rest = text.partition("://")
-        if scheme != "file":
-            raise SubscriptionTableError(
-                f"a subscription table is in a folder, here or mounted, not at {scheme}://",
-                path=text,
-            )
-        text = rest
-    return Path(text).absolute()
 
 
 def _moment(timestamp: datetime | str) -> datetime:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from predicast.engine import Engine, Operation, Report
 from predicast.errors import PredicastError
-from predicast.spark.subscription_table.files import ROWS, DataFile, DataFiles
+from predicast.spark.subscription_table.files import DataFile, DataFiles
 from predicast.spark.subscription_table.rows import (
     Row,
     operation_of,
@@ -133,13 +133,9 @@ def rewriting(
         result.tables.append(pa.concat_tables([kept, table_of(changed)]))
     if new:
         added = table_of(new.values())
-        small = [file for file in held if _is_small(file) and file not in result.removed]
+        small = [file for file in held if file.is_small() and file not in result.removed]
         if len(small) >= _MANY_SMALL:
             added = pa.concat_tables([added, *map(files.read, small)])
             result.removed.extend(small)
         result.tables.append(added)
     return result
-
-
-def _is_small(file: DataFile) -> bool:
-    return file.rows is not None and file.rows < ROWS // 2

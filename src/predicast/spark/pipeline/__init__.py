@@ -1,0 +1,1 @@
+"""A pipeline that a file describes: source, table, sinks. ``predicast pipeline`` runs it."""

@@ -1,0 +1,153 @@
+"""A pipeline's file carried out: its Spark, its stream, its delivery."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from predicast.errors import PipelineError
+from predicast.spark.compiled import InvalidSubscription
+from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.delivery.deliver import deliver
+from predicast.spark.delivery.delta_sink import DeltaSink
+from predicast.spark.delivery.running import Delivery
+from predicast.spark.delivery.sinks import KafkaSink, ParquetSink, Sink
+from predicast.spark.java import ensure_java
+from predicast.spark.pipeline.settings import (
+    DeltaTarget,
+    KafkaTarget,
+    ParquetTarget,
+    PipelineFile,
+    Target,
+)
+from predicast.spark.pipeline.sources import stream_of, unreadable_column
+from predicast.spark.subscription_table import SubscriptionTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SETTINGS: Final = {
+    "spark.app.name": "predicast pipeline",
+    "spark.log.level": "ERROR",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+class Checked(NamedTuple):
+    """What was found out of a pipeline before it runs."""
+
+    version: int
+    subscriptions: int
+    unfit: tuple[InvalidSubscription, ...]  # that do not go with the events
+    columns: tuple[str, ...]
+
+
+class Pipeline:
+    """The pipeline that a file describes."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.file = PipelineFile(Path(path))
+        settings = self.file.settings
+        self.table = self._table()
+        self.sinks = [
+            self._sink(target, ("sinks", place)) for place, target in enumerate(settings.sinks)
+        ]
+        dead = settings.dead_letters
+        self.dead_letters = None if dead is None else self._sink(dead, ("dead_letters",))
+        if dead is not None and settings.stream.on_invalid is not None:
+            raise self.file.mistake(
+                ("stream", "on_invalid"),
+                "on_invalid is for streams without dead_letters: with them, an event that cannot "
+                "be matched goes there",
+            )
+
+    @contextmanager
+    def session(self) -> Iterator[SparkSession]:
+        """The Spark that the file names, or the one that there is; ours ends with the block."""
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+
+        active = SparkSession.getActiveSession()
+        if active is not None:
+            yield active
+            return
+        spark = self.file.settings.spark
+        # Without it workers run whatever `python3` is on the path, where Predicast may not be.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder: Any = SparkSession.builder
+        if spark.remote is not None:
+            builder = builder.remote(spark.remote)
+        else:
+            ensure_java()
+            builder = builder.master(spark.master)
+        chosen = spark.settings if spark.remote else _SETTINGS | spark.settings
+        for name, value in chosen.items():
+            builder = builder.config(name, value)
+        try:
+            session = builder.getOrCreate()
+        except PySparkException as error:
+            raise PipelineError(f"Spark did not start: {error}") from error
+        try:
+            yield session
+        finally:
+            session.stop()
+
+    def start(self, session: SparkSession, *, until_done: bool = False) -> Delivery:
+        """Start it; ``until_done`` ends it when all that there is now is delivered."""
+        stream = self.file.settings.stream
+        trigger: dict[str, Any] | None = None
+        if until_done:
+            trigger = {"availableNow": True}
+        elif stream.every is not None:
+            trigger = {"processingTime": stream.every}
+        return deliver(
+            stream_of(session, self.file),
+            self.table,
+            self.sinks,
+            checkpoint=self.file.folder(stream.checkpoint),
+            dead_letters=self.dead_letters,
+            unreadable=unreadable_column(self.file),
+            columns=stream.columns,
+            intervals=stream.intervals,
+            output=stream.output,
+            on_invalid=stream.on_invalid,
+            on_invalid_subscription=stream.on_invalid_subscription,
+            trigger=trigger,
+        )
+
+    def check(self, session: SparkSession) -> Checked:
+        """Read the schema of the source, and see which subscriptions go with it."""
+        events = stream_of(session, self.file)
+        view = self.table.at()
+        compiled = compiled_from(
+            view.engine(),
+            events=events,
+            intervals=self.file.settings.stream.intervals,
+            on_invalid="quarantine",
+        )
+        unread = unreadable_column(self.file)
+        columns = tuple(name for name in events.columns if name != unread)
+        return Checked(view.version, len(compiled), compiled.invalid_rows, columns)
+
+    def _table(self) -> SubscriptionTable:
+        path = self.file.folder(self.file.settings.table.path)
+        try:
+            return SubscriptionTable(path, create=False)
+        except PipelineError as error:
+            raise self.file.mistake(("table", "path"), error.message) from error
+
+    def _sink(self, target: Target, key: tuple[str | int, ...]) -> Sink:
+        if isinstance(target, ParquetTarget):
+            if target.by_owner and key[0] == "dead_letters":
+                raise self.file.mistake((*key, "by_owner"), "dead letters have no owner")
+            return ParquetSink(self.file.folder(target.path), by_owner=target.by_owner)
+        if isinstance(target, DeltaTarget):
+            return DeltaSink(self.file.folder(target.path), shared=target.shared)
+        assert isinstance(target, KafkaTarget)
+        options = {"kafka.bootstrap.servers": target.servers, **target.options}
+        return KafkaSink(target.topic, options, target.key)
