@@ -57,6 +57,7 @@ from predicast.matching.columnar.patterns.index_arrays import (
     ANYWHERE,
     AT_END,
     EACH,
+    FILTERS,
     LONGEST,
     PLACES,
     WIDTHS,
@@ -371,7 +372,7 @@ def _filters(
     for attribute in range(attributes):
         here = sections == PLACES * attribute + ANYWHERE
         nothing = np.zeros(0, np.uint8)
-        made += filters_of(begins[here], classes[here]) if here.any() else (nothing, nothing)
+        made += filters_of(begins[here], classes[here]) if here.any() else [nothing] * FILTERS
     return np.concatenate(made), offsets([len(each) for each in made[1:]])
 
 
