@@ -40,12 +40,15 @@ from predicast.matching.columnar.patterns.index_arrays import (
     USES,
     WIDTHS,
 )
-from predicast.matching.columnar.reserved import ASK, SURE, WHOLE
+from predicast.matching.columnar.reserved import ASK, WHOLE
 
 _WIDTH: Final = 8  # bytes of a window
 _STRETCH: Final = 1 << 11  # places of a word that are looked at before literals are looked for
 _CLASSES: Final = len(WIDTHS)
 _FIRST: Final = np.uint64(0xFF)
+_FIRST_LETTER: Final = np.uint8(ord("A"))
+_LAST_LETTER: Final = np.uint8(ord("Z"))
+_APART: Final = np.uint8(0x20)  # the one bit in which "A" and "a" differ
 _BYTES: Final = 256  # that there are
 _TEST: Final = (1 << 32) - 1  # the part of a use that is the test
 _OFTEN: Final = 1 << 30  # times that what was seen is told apart
@@ -150,6 +153,26 @@ def _find(pool: Any, at: int, size: int, text: Any, place: int, end: int) -> int
 
 
 @kernel
+def _are_folded_in_order(pool: Any, pieces: Any, text: Any, place: int, end: int) -> bool:
+    """Whether the pieces, in lower case, occur in order in text[place:end], in whatever case."""
+    for piece in range(len(pieces) - 1):
+        at, size = pieces[piece], pieces[piece + 1] - pieces[piece]
+        length = 0
+        while length < size:
+            if place + size > end:
+                return False
+            byte = text[place + length]
+            if _FIRST_LETTER <= byte <= _LAST_LETTER:
+                byte |= _APART
+            if byte == pool[at + length]:
+                length += 1
+            else:
+                place, length = place + 1, 0
+        place += size
+    return True
+
+
+@kernel
 def _in_order(
     pool: Any, pieces: Any, at_start: bool, at_end: bool, text: Any, place: int, end: int
 ) -> bool:
@@ -192,6 +215,8 @@ def _in_plan(image: Any, plan: int, text: Any, begin: int, end: int) -> bool:
     at_start = bytes_of(image, FIELD.at_start)[plan] != 0
     at_end = bytes_of(image, FIELD.at_end)[plan] != 0
     pool = bytes_of(image, FIELD.plan_text)
+    if bytes_of(image, FIELD.is_folded)[plan]:
+        return bool(_are_folded_in_order(pool, pieces, text, begin, end))
     return bool(_in_order(pool, pieces, at_start, at_end, text, begin, end))
 
 
@@ -251,7 +276,7 @@ def _likely(text: Any, place: int, end: int, wide: Any, narrow: Any, places: Any
             places[count] = each
             hashed = (four_at(text, each) * LOW_FACTOR) & LOW_HALF
             count += np.uint64(wide[hashed >> shift] != 0)
-    return np.int64(count)  # type: ignore[no-any-return]
+    return np.int64(count)  # type: ignore[return-value]
 
 
 @kernel
@@ -275,7 +300,7 @@ def _likelier(
         singles[first] = stamp
         places[left], classes[left] = place, found
         left += np.uint64(found != 0)
-    return np.int64(left)  # type: ignore[no-any-return]
+    return np.int64(left)  # type: ignore[return-value]
 
 
 @kernel
@@ -296,6 +321,7 @@ def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they
     """Report what is found in each word, and how many tests there are at the end of each."""
     pool, literals = bytes_of(image, FIELD.text), longs_of(image, FIELD.literals)
     tables, uses = longs_of(image, FIELD.tables), longs_of(image, FIELD.uses)
+    doubt_test, is_asked = longs_of(image, FIELD.doubt_test), bytes_of(image, FIELD.is_asked)
     slots = bytes_of(image, FIELD.slots).view(np.uint64)
     every, first = bytes_of(image, FIELD.filters), longs_of(image, FIELD.filter_first)
     at = FILTERS * attribute
@@ -351,17 +377,20 @@ def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they
                     for place_of_use in range(literals[at + USES], literals[at + EACH + USES]):
                         use = uses[place_of_use]
                         plan, test = use >> 32, use & _TEST
-                        if plan == ASK:
+                        doubtful = plan == ASK
+                        if plan == WHOLE:
+                            if literals[at + EACH] - literals[at] != end - begin:
+                                continue
+                        elif plan >= 0:
+                            if not _in_plan(image, plan, text, begin, end):
+                                continue
+                            doubtful = is_asked[plan] != 0
+                        if doubtful:
                             if number == len(asked):
                                 asked = _larger(asked)
                             asked[number] = (np.int64(word) << 32) | test
                             number += 1
-                            continue
-                        if plan == WHOLE:
-                            if literals[at + EACH] - literals[at] != end - begin:
-                                continue
-                        elif plan != SURE and not _in_plan(image, plan, text, begin, end):
-                            continue
+                            test = ~doubt_test[test]
                         if count == len(tests):
                             tests = _larger(tests)
                         tests[count] = test
@@ -378,10 +407,10 @@ _LONG: Final = array(types.int64)
 
 @entry((_TEXT, _LONG, types.int64, _LONG, _TEXT))
 def find_tests(data: Any, directory: Any, attribute: int, word_first: Any, text: Any) -> Any:
-    """The tests that hold for each word of an attribute, and what is to be asked.
+    """The tests that may hold for each word of an attribute, and what is to be asked.
 
-    Where the tests of each word begin, those, and word and test in one number for each that is to
-    be asked, some twice.
+    Where the tests of each word begin; those that hold, and ~ of those in doubt; word and doubt in
+    one number for each that is to be asked. Some are there twice.
     """
     image = data, directory
     seen = np.zeros(len(longs_of(image, FIELD.literals)) // EACH, np.int32)
@@ -422,9 +451,11 @@ def find_event_tests(
     ``spots`` are where the string of each attribute begins and ends, and -1 if there is none. The
     last of ``seen`` counts how often it was used. If there is no room for all, nothing that was
     written counts, and the answer is the room it takes, below 0. What is to be asked goes by
-    attribute and test.
+    twice the number of the attribute, and the doubt. What is true of any string comes with it.
     """
     image = data, directory
+    everywhere = longs_of(image, FIELD.everywhere)
+    everywhere_first = longs_of(image, FIELD.everywhere_first)
     last = len(seen) - 1
     ends, room = np.empty(1, np.int64), _new_room()
     out = tests, np.int64(0), asked, np.int64(0)
@@ -435,8 +466,15 @@ def find_event_tests(
         word = spots[2 * attribute : 2 * attribute + 2]
         out = _search(image, attribute, word, text, (seen, seen[last]), room, ends, out)
         for place in range(before, out[3]):
-            out[2][place] |= np.int64(attribute) << 32
+            out[2][place] |= np.int64(2 * attribute) << 32
         seen[last] += 1
+        found, count, asked, number = out
+        for place in range(everywhere_first[attribute], everywhere_first[attribute + 1]):
+            if count == len(found):
+                found = _larger(found)
+            found[count] = everywhere[place]
+            count += 1
+        out = found, count, asked, number
     if seen[last] > _OFTEN:
         seen[:] = 0
     if len(out[0]) > len(tests) or len(out[2]) > len(asked):

@@ -42,15 +42,21 @@ class IndexArrays(NamedTuple):
     literals: Array  # of each where it begins, its parent, and its first use; then the end
     tables: Array  # of each class of each section the first slot, and the last one from there or -1
     slots: Array  # of each a key and a bucket: the first literal in the high half, the end
-    uses: Array  # of each a plan to verify by, or SURE, WHOLE or ASK, and in the low half the test
+    uses: Array  # of each a plan to verify by, or SURE, WHOLE or ASK; in the low half test or doubt
     filters: Array  # of each attribute that of wide literals, of long ones, and of narrow ones
     filter_first: Array
+    # Of each attribute what is true of any string of it: tests that hold, ~ of those in doubt.
+    everywhere: Array
+    everywhere_first: Array
+    doubt_test: Array  # of each doubt the test that holds if what is asked does
     # Plans: pieces that must occur in order, the first and last perhaps bound to the ends.
     plan_text: Array
     piece_first: Array
     plan_first: Array
     at_start: Array
     at_end: Array
+    is_asked: Array  # whether what has the pieces is asked
+    is_folded: Array  # whether case does not count; the pieces are in lower case then
 
 
 EACH: Final = 3  # numbers of a literal
@@ -59,7 +65,7 @@ USES: Final = 2
 NO_BUCKET: Final = np.uint64(0)
 EVERY_CLASS: Final = (1 << len(WIDTHS)) - 1
 
-_CODES: Final = "u1 i8 i8 u8 i8 u1 i8 u1 i8 i8 u1 u1"
+_CODES: Final = "u1 i8 i8 u8 i8 u1 i8 i8 i8 i8 u1 i8 i8 u1 u1 u1 u1"
 DTYPES: Final = IndexArrays(*map(np.dtype, _CODES.split()))  # type: ignore[arg-type]
 FIELD: Final[Any] = IndexArrays._make(range(len(DTYPES)))  # which is which
 
