@@ -100,7 +100,11 @@ class Derivation:
 
         if self.asks_for_now:
             batch = at_times(batch, now or datetime.now(UTC))
-        return with_derived(batch, self._trees)
+        wanted = dict.fromkeys(self._always)
+        for attribute in batch.attributes():
+            if attribute in self._by_input and any(map(len, batch.parts(attribute))):
+                wanted |= dict.fromkeys(self._by_input[attribute])
+        return with_derived(batch, {name: self._trees[name] for name in wanted}, hidden=self._trees)
 
     def match_batch(
         self, matcher: View, events: Sequence[Event], now: datetime | None
