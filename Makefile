@@ -107,6 +107,10 @@ fuzz-arrow: $(installed) ## Match Arrow tables of every layout for SECONDS, with
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=.numba_cache/bounds-checked \
 	    $(BIN)/python -m tests.properties.fuzz_arrow --seconds $(SECONDS)
 
+.PHONY: kill-writers
+kill-writers: $(installed) ## Kill writers of a subscription table, 300 of them
+	PREDICAST_KILLS=300 $(BIN)/pytest --timeout=0 tests/unit/subscription_table/test_killed_writers.py
+
 .PHONY: bench
 bench: $(installed) ## Run a benchmark: make bench BENCH=language
 	$(BIN)/python -m bench $(BENCH)

@@ -179,10 +179,7 @@ def matchers(
     tables = [measured_table(measured), others_table(measured), goals_table(measured)]
     _show([each for each in tables if each is not None])
     _tell(write_both(partial(write_documents, measured), out, docs))
-    for wrong in measured.wrong():
-        print(f"WRONG: {wrong}")
-    if measured.wrong():
-        raise typer.Exit(1)
+    _fail("WRONG", measured.wrong())
 
 
 @app.command()
@@ -275,10 +272,7 @@ def cold(*, out: Out = Path("out/bench")) -> None:
     measured.write(path)
     _show([cold_table(measured)])
     _tell([path])
-    for late in measured.late():
-        print(f"LATE: {late}")
-    if measured.late():
-        raise typer.Exit(1)
+    _fail("LATE", measured.late())
 
 
 @app.command()
@@ -328,10 +322,7 @@ def spark(
     measured.write(path)
     _show([measured_table(measured), goals_table(measured)])
     _tell([path])
-    for wrong in measured.wrong():
-        print(f"WRONG: {wrong}")
-    if measured.wrong():
-        raise typer.Exit(1)
+    _fail("WRONG", measured.wrong())
 
 
 @app.command()
@@ -399,10 +390,7 @@ def real(
         _tell([path])
     _show(report_tables(measured))
     _tell(write_both(partial(write_real, measured), out, docs))
-    for wrong in measured.wrong():
-        print(f"WRONG: {wrong}")
-    if measured.wrong():
-        raise typer.Exit(1)
+    _fail("WRONG", measured.wrong())
 
 
 def _document(measured: PapersReport, out: Path, docs: Path | None) -> None:
@@ -429,6 +417,14 @@ def _show(tables: Iterable[Table]) -> None:
 def _tell(written: Iterable[Path]) -> None:
     for path in written:
         print(f"written to {path}")
+
+
+def _fail(what: str, found: Sequence[str]) -> None:
+    """Say what must not be, and end with an error if there is any of it."""
+    for each in found:
+        print(f"{what}: {each}")
+    if found:
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

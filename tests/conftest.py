@@ -55,3 +55,12 @@ def plain_loops() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "now", loops.PLAIN)
         yield
+
+
+@pytest.fixture(scope="module", params=["compiled", "plain"])
+def both_loops(request: pytest.FixtureRequest) -> Iterator[None]:
+    """First the ones, then the others."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "plain":
+            patch.setattr(loops, "now", loops.PLAIN)
+        yield

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -36,6 +36,8 @@ from predicast import Change, Engine, Subscribe, Unsubscribe
 from predicast.engine.operations import Operation
 from predicast.model import Constraint, Operator, Subscription
 
+Clock: TypeAlias = Callable[[], float]
+
 BATCH: Final = 64  # events; a result every millisecond or two at a million subscriptions
 WINDOWS_PER_S: Final = 100
 CHECKED: Final = 20  # events compared with brute force afterwards
@@ -47,6 +49,7 @@ def measure_churn(
     seed: int = 0,
     progress: Callable[[str], None] = lambda _: None,
     ours: str = OURS,
+    clock: Clock = perf_counter,
 ) -> ChurnResult:
     """Every rate, in turns."""
     progress(f"churn: loading {settings.subscriptions:,}")
@@ -54,7 +57,7 @@ def measure_churn(
     engine = Engine(matcher=ours)
     engine.subscribe_arrow(population.workload.table())
     batches = _batches(population.workload.events)
-    _slice(engine, batches, [], rate=0, seconds=0.2)  # warm
+    _slice(engine, batches, [], 0, 0.2, clock)  # warm
     taken: dict[int, list[_Slice]] = {rate: [] for rate in settings.rates}
     for number in range(settings.slices):
         for rate in (settings.rates, settings.rates[::-1])[number % 2]:
@@ -62,7 +65,7 @@ def measure_churn(
             operations = population.operations(round(rate * settings.slice_s))
             gc.collect()
             gc.freeze()
-            taken[rate].append(_slice(engine, batches, operations, rate, settings.slice_s))
+            taken[rate].append(_slice(engine, batches, operations, rate, settings.slice_s, clock))
             gc.unfreeze()
             population.applied(taken[rate][-1].applied)
     return ChurnResult(
@@ -96,18 +99,19 @@ def _slice(
     operations: list[Operation],
     rate: int,
     seconds: float,
+    clock: Clock,
 ) -> _Slice:
     window = max(1, rate // WINDOWS_PER_S)
     pauses: list[float] = []
     applied = 0
-    start = last = perf_counter()
+    start = last = clock()
     while last - start < seconds:
         due = min(int((last - start) * rate), len(operations)) - applied
         if due >= window:  # one window between two batches, also when late
             engine.apply(operations[applied : applied + window])
             applied += window
         engine.match_arrow(batches[len(pauses) % len(batches)])
-        now = perf_counter()
+        now = clock()
         pauses.append(now - last)
         last = now
     return _Slice(last - start, len(pauses) * BATCH, applied, pauses)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import duckdb
 
 PATIENCE_S: Final = 60.0
+_AGAIN_S: Final = 0.1  # between interruptions of a join that goes on
 
 _SQL: Final = {
     "prefix": "starts_with({event}, {0})",
@@ -73,14 +74,23 @@ class DuckdbRival(Rival):
     def _impatient(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         import duckdb
 
-        timer = threading.Timer(self._patience_s, connection.interrupt)
-        timer.start()
+        over = threading.Event()
+
+        def interrupt() -> None:
+            pause = self._patience_s
+            while not over.wait(pause):  # one that comes before the join has begun is forgotten
+                connection.interrupt()
+                pause = _AGAIN_S
+
+        waiting = threading.Thread(target=interrupt, daemon=True)
+        waiting.start()
         try:
             yield
         except duckdb.InterruptException as error:
             raise LeftOutError(f"its join takes longer than {self._patience_s:.0f} s") from error
         finally:
-            timer.cancel()
+            over.set()
+            waiting.join()
 
     def close(self) -> None:
         if self._connection is not None:

@@ -47,6 +47,12 @@
     ├── PipelineError
     │   ├── InvalidSubscriptionsError  invalid
     │   ├── JavaNotFoundError
+    │   ├── SubscriptionTableError     path
+    │   │   ├── DamagedTableError      file
+    │   │   ├── NotASubscriptionTableError  column
+    │   │   ├── TableBusyError
+    │   │   ├── TableNotWrittenError   errno (also an OSError)
+    │   │   └── UnknownVersionError    version (also a LookupError)
     │   └── WorkerPythonError          (also an ImportError)
     └── InputFileError                 path, line
 
@@ -68,6 +74,7 @@ _COMPARED: Final = 10_000  # characters in which a similar word is looked for: s
 __all__ = [
     "ColumnClashError",
     "DamagedSnapshotError",
+    "DamagedTableError",
     "DuplicateIdError",
     "EngineError",
     "IdsTooLargeError",
@@ -91,6 +98,7 @@ __all__ = [
     "ModelError",
     "NestingTooDeepError",
     "NoTruthValueError",
+    "NotASubscriptionTableError",
     "NotCompiledError",
     "ParameterError",
     "ParseError",
@@ -99,7 +107,10 @@ __all__ = [
     "SnapshotError",
     "SnapshotNotSavedError",
     "SnapshotVersionError",
+    "SubscriptionTableError",
+    "TableBusyError",
     "TableError",
+    "TableNotWrittenError",
     "TextTooLongError",
     "TooManyClausesError",
     "UnknownColumnError",
@@ -107,6 +118,7 @@ __all__ = [
     "UnknownIdError",
     "UnknownMatcherError",
     "UnknownParameterError",
+    "UnknownVersionError",
     "UnsupportedByMatcherError",
     "UnsupportedColumnError",
     "UnsupportedSyntaxError",
@@ -428,8 +440,48 @@ class InvalidSubscriptionsError(PipelineError, ValueError):
     invalid: list[tuple[str | None, str]] | None
 
 
+class MissingEngineFileError(PipelineError):
+    """A file with compiled subscriptions is not on the host that needs it."""
+
+    path: str | None
+
+
 class JavaNotFoundError(PipelineError):
     """Spark needs Java 17 or 21 and there is none."""
+
+
+class SubscriptionTableError(PipelineError):
+    """A table of subscriptions that cannot be read or written as it is."""
+
+    path: str | None
+
+
+class DamagedTableError(SubscriptionTableError):
+    """A file of the table, or of its log, is missing or cannot be read."""
+
+    file: str | None
+
+
+class NotASubscriptionTableError(SubscriptionTableError):
+    """There is no table, or one whose columns are not those of subscriptions."""
+
+    column: str | None
+
+
+class TableBusyError(SubscriptionTableError):
+    """Others changed the table first, as often as it was tried; nothing was written."""
+
+
+class TableNotWrittenError(SubscriptionTableError, OSError):
+    """What was to be written could not be, for want of room say; the table is as it was."""
+
+    errno: int | None
+
+
+class UnknownVersionError(SubscriptionTableError, LookupError):
+    """A version that the table does not have, or a time before its first."""
+
+    version: int | None
 
 
 class WorkerPythonError(PipelineError, ImportError):

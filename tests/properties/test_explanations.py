@@ -11,7 +11,7 @@ from bench.real.sigma.text import expression_text
 from predicast import Engine
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, Outcome
-from predicast.engine.judging import explain
+from predicast.engine.judging import Explainer
 from predicast.errors import LimitError
 from predicast.model import Absent, Expression, subscription_of
 from predicast.testing import strategies
@@ -44,7 +44,7 @@ def test_the_whole_holds_where_the_subscription_matches(
     text = expression_text(expression)
     event = data.draw(strategies.events_near(subscription))
     for entry in (Entry("s", subscription, None, text), Entry("s", subscription, None)):
-        explanation = explain(entry, event, absent)
+        explanation = Explainer.of(entry, absent).explanation(event)
         assert explanation.matched is subscription.matches(event, absent)
         assert (explanation.outcome.held is True) is explanation.matched
         assert_consistent(explanation, is_region=event.is_region)

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from predicast import Engine
 from predicast import spark as ps
 from predicast.errors import UnsupportedColumnError
-from tests.spark.test_same_as_spark_where import held_in_spark
+from tests.spark.test_same_as_spark_where import held_in_spark, matched_in_spark
 
 SCHEMA = (
     "event INT, tags ARRAY<STRING>, numbers ARRAY<BIGINT>, "
@@ -115,14 +115,7 @@ def events(spark: SparkSession, rows: list[dict[str, Any]]) -> DataFrame:
 def test_conditions_hold_where_spark_says(
     events: DataFrame, rows: list[dict[str, Any]], conditions: list[str]
 ) -> None:
-    matched = ps.match(
-        events,
-        {str(number): text for number, text in enumerate(conditions)},
-        columns=["event"],
-        output="array",
-        how="left",
-    ).collect()
-    ours = {row.event: set(map(int, row.subscriptions)) for row in matched}
+    ours = matched_in_spark(events, conditions)
     theirs = held_in_spark(events, conditions)
     differing = {n for event in theirs for n in ours[event] ^ theirs[event]}
     assert [conditions[n] for n in sorted(differing)] == []

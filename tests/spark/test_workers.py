@@ -31,7 +31,7 @@ def matched(
 ) -> list[pa.RecordBatch]:
     """What a worker makes of batches of events with one attribute, ``x``."""
     reader = workers.AttributeReader((Source("x", 0, ()),), {})
-    matching = workers.Matching(compiled.image, reader, 1, "left", Asked({}), bounds)
+    matching = workers.Matching(compiled.image, reader, (0,), "left", Asked({}), bounds)
     return list(pickle.loads(pickle.dumps(matching))(batches))
 
 
@@ -88,7 +88,7 @@ def test_ids_are_sorted_in_whatever_order_they_came(how: str) -> None:
     values = [chance.randrange(-5, 110) for _ in range(60)]
     reader = workers.AttributeReader((Source("x", 0, ()),), {})
     bounds = Bounds(unasked=0, matches=500, id_bytes=900)
-    matching = workers.Matching(ps.compile(engine).image, reader, 1, how, Asked({}), bounds)
+    matching = workers.Matching(ps.compile(engine).image, reader, (0,), how, Asked({}), bounds)
     table = pa.Table.from_batches(matching(events(values[:30], values[30:])))
     expected = [(x, engine.match({"x": x})) for x in values]
     if how == "anti":
@@ -116,7 +116,7 @@ def test_a_worker_without_predicast_says_what_to_set(tmp_path: Path) -> None:
     program, interpreter = python_without_predicast(tmp_path)
     compiled = ps.compile({"a": "x > 0"})
     reader = workers.AttributeReader((), {})
-    matching = workers.Matching(compiled.image, reader, 0, "left", Asked({}))
+    matching = workers.Matching(compiled.image, reader, (), "left", Asked({}))
     run = ran_by(program, matching)
     assert run.returncode == 1
     last = run.stderr.splitlines()[-1]

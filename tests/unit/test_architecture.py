@@ -40,7 +40,7 @@ PARTS: dict[str, tuple[str, str]] = {
         "errors bounded_cache model derived arrow",
     ),
     "covering/": (
-        "which subscriptions cover which: the relation, and the graph of filters ordered by it",
+        "which subscriptions cover which: the relation, the graph of filters, merging",
         "errors bounded_cache model",
     ),
     "matching/": (
@@ -57,7 +57,7 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "spark/": (
         "the same matching over DataFrames, batch and streaming",
-        "errors model arrow language matching engine",
+        "errors locks arrays model arrow language covering matching engine",
     ),
     "demo/": ("the three worlds of `make run`", "errors model language engine spark"),
     "cli/": (
@@ -73,6 +73,7 @@ MAY_IMPORT |= {"__about__": set(), "__main__": {"cli"}}
 HEAVY = {
     "pyspark": {"spark", "demo"},
     "pandas": {"spark", "demo"},
+    "deltalake": {"spark"},
     "numba": set(),  # only kernels, see is_kernel
     "llvmlite": set(),  # only kernels, see is_kernel
     "starlette": {"broker", "console"},

@@ -1,4 +1,4 @@
-"""The command line: ``predicast match``, ``explain``, ``doctor`` and ``demo``."""
+"""The command line: ``predicast match``, ``explain``, ``subscriptions``, ``doctor``, ``demo``."""
 
 from predicast.cli.application import app, main
 

@@ -28,6 +28,7 @@ from predicast.cli.doctor import doctor
 from predicast.cli.explain import explain
 from predicast.cli.interrupts import interrupts_noted
 from predicast.cli.match import match
+from predicast.cli.subscriptions import subscriptions
 from predicast.cli.terminal import print_error
 from predicast.cli.warm_up import warm_up
 from predicast.errors import PredicastError
@@ -86,6 +87,7 @@ app.command()(explain)
 app.command()(doctor)
 app.command()(demo)
 app.command()(warm_up)
+app.add_typer(subscriptions, name="subscriptions")
 
 
 def _print_version(wanted: bool) -> None:

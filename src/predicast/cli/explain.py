@@ -52,9 +52,9 @@ def explain(
     """
     from predicast.cli.files.source import Source
     from predicast.cli.files.subscriptions import Fields, find
-    from predicast.engine.asking import reader_for
-    from predicast.engine.judging import explain as explain_match
+    from predicast.engine.judging import Explainer
     from predicast.language import attributes_from_json
+    from predicast.model.event_reader import names_of
 
     if subscriptions == event == "-":
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENT'")
@@ -62,10 +62,10 @@ def explain(
     with _named(where):
         attributes = attributes_from_json(text)
     source = Source.of(subscriptions, subscriptions_format)
-    entry = find(source, Fields(id_field, expression), id)
+    explainer = Explainer.of(find(source, Fields(id_field, expression), id), absent.value)
     with _named(where):
-        read = reader_for(entry.subscription).with_others(attributes)
-    explanation = explain_match(entry, read, absent.value, arrival(now))
+        read = explainer.reader.event(attributes)
+    explanation = explainer.explanation(read, arrival(now), names_of(attributes))
     if as_json:
         typer.echo(_json(explanation))
     else:

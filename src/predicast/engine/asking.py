@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from predicast.engine.derivation import Derivation
 from predicast.errors import InvalidOptionError, ModelError, suggest
 from predicast.locks import new_lock
-from predicast.model import Event, Subscription
+from predicast.model import Event
 from predicast.model.event_reader import EventReader
 from predicast.model.values import checked
 
@@ -140,12 +139,13 @@ class Asking:
             counts[skipped] = 0
         return counts
 
-    def explained(self, subscription: Subscription, event: Given) -> Event:
-        """An event for one subscription; what it looks at is refused if it would be skipped."""
+    def explained(self, reader: EventReader, event: Given) -> Event:
+        """What one subscription looks at; it is refused if the event would be skipped."""
         if isinstance(event, Event):
             return event
-        refused: list[ModelError] | None = [] if self.on_invalid == "absent" else None
-        return reader_for(subscription).with_others(event, refused)
+        return (
+            reader.lenient_event(event, []) if self.on_invalid == "absent" else reader.event(event)
+        )
 
     def _choice(self, on_invalid: OnInvalid | None) -> OnInvalid:
         return self.on_invalid if on_invalid is None else checked_choice(on_invalid)
@@ -181,12 +181,6 @@ class Asking:
         with self._lock:
             before = self._invalid
             self._invalid = InvalidEvents(before.events + events, before.values + values, latest)
-
-
-def reader_for(subscription: Subscription) -> EventReader:
-    """What makes events of the attributes that one subscription looks at."""
-    attributes = subscription.attributes()
-    return EventReader(Derivation(attributes).read(attributes))
 
 
 def _check_arrivals(table: pa.Table, column: str) -> None:

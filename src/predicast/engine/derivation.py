@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from predicast.derived import NOW, Input, asks_for_now, compiled, inputs_of
 from predicast.language.derived_names import expression_of, is_derived
-from predicast.model import Event, Held, Interval, Subscription, Value
+from predicast.model import Event, Held, Interval, Value
 from predicast.model.event import with_values
 
 if TYPE_CHECKING:
@@ -123,9 +123,3 @@ def _nothing(_: str) -> None:
 
 
 NONE: Final = Derivation(())
-
-
-def derived_event(subscription: Subscription, event: Event, now: datetime | None) -> Event:
-    """The event with the derived attributes that one subscription names."""
-    attributes = subscription.attributes()
-    return Derivation(attributes).event(event, now) if any(map(is_derived, attributes)) else event

@@ -31,7 +31,7 @@ from predicast.engine.asking import (
 from predicast.engine.changes import Changes
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation
-from predicast.engine.judging import attribute_names, explain
+from predicast.engine.judging import Explainer
 from predicast.engine.operations import Change, Operation, Report, Subscribe, Unsubscribe
 from predicast.errors import (
     EngineError,
@@ -43,6 +43,7 @@ from predicast.language import Readable
 from predicast.locks import new_lock
 from predicast.matching import DEFAULT, make_matcher
 from predicast.model import Absent, Event, Value
+from predicast.model.event_reader import names_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -411,9 +412,9 @@ class Engine:
         self, id: str, event: Event | Mapping[str, Any], *, now: datetime | None = None
     ) -> Explanation:
         """Why the subscription matches the event, or why not, part by part of what was written."""
-        entry = self.get(id)
-        read = self._asking.explained(entry.subscription, event)
-        return explain(entry, read, self._absent, checked_time(now), attribute_names(event))
+        explainer = Explainer.of(self.get(id), self._absent)
+        read = self._asking.explained(explainer.reader, event)
+        return explainer.explanation(read, checked_time(now), names_of(event))
 
     # Keeping it.
 

@@ -1,4 +1,4 @@
-"""``explain``: what becomes of each part of a subscription's wording, given an event.
+"""``Explainer``: what becomes of each part of a subscription's wording, given an event.
 
 A part is true, false or unknown, as in SQL: a test of an attribute that the event lacks, or that is
 of another kind, is neither true nor false. Two things are not decided test by test:
@@ -13,12 +13,12 @@ Cost: linear in the wording; of a region the clauses of every part are made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final, Self
 
 from predicast.derived import inputs_of
-from predicast.engine.derivation import Derivation, derived_event
+from predicast.engine.derivation import Derivation
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, Outcome, Seen, shown
 from predicast.errors import suggest
@@ -48,6 +48,7 @@ from predicast.model import (
     subscription_of,
 )
 from predicast.model.domain import domain_of
+from predicast.model.event_reader import EventReader, names_of
 from predicast.model.operators import PRESENCE
 from predicast.model.spans import Span, intersection
 from predicast.model.values import kind_of
@@ -56,18 +57,38 @@ _PASSES: Final = 'which passes, as absent="passes" says'
 _NO_ONE_POINT: Final = "no one point satisfies all of it"
 
 
-def explain(
-    entry: Entry,
-    event: Event,
-    absent: Absent,
-    now: datetime | None = None,
-    names: Iterable[str] | None = None,
-) -> Explanation:
-    """Judge every part of what a subscription says; the event arrives now, unless told when.
+class Explainer:
+    """Judges every part of what one subscription says, event by event."""
 
-    ``names`` are those of all attributes that were given, if the event holds only some of them.
-    """
-    return judged(entry.id, entry.subscription, wording_of_entry(entry), event, absent, now, names)
+    def __init__(
+        self, id: str, subscription: Subscription, wording: Wording, absent: Absent
+    ) -> None:
+        attributes = subscription.attributes()
+        self._id = id
+        self._subscription = subscription
+        self._wording = wording
+        self._absent: Absent = absent
+        self._derivation = Derivation(attributes)
+        self.reader = EventReader(self._derivation.read(attributes))  # of what it looks at
+
+    @classmethod
+    def of(cls, entry: Entry, absent: Absent) -> Self:
+        """That of a subscription in an engine."""
+        return cls(entry.id, entry.subscription, wording_of_entry(entry), absent)
+
+    def explanation(
+        self, event: Event, now: datetime | None = None, names: Iterable[str] | None = None
+    ) -> Explanation:
+        """What becomes of an event; it arrives now, unless told when.
+
+        ``names`` are those of all attributes that were given, if the event holds only some.
+        """
+        at = (now or datetime.now(UTC)) if self._derivation.asks_for_now else None
+        derived = self._derivation.event(event, at)
+        given = list(names_of(event) if names is None else names)
+        outcome = _Judge(given, derived, self._absent).outcome(self._wording, wanted=True)
+        matched = self._subscription.matches(derived, self._absent)
+        return Explanation(self._id, matched, outcome, at)
 
 
 def wording_of_entry(entry: Entry) -> Wording:
@@ -75,33 +96,6 @@ def wording_of_entry(entry: Entry) -> Wording:
     if entry.text is None:
         return wording_of(entry.subscription)
     return wording_of_text(entry.text, entry.parameters)
-
-
-def judged(
-    id: str,
-    subscription: Subscription,
-    wording: Wording,
-    event: Event,
-    absent: Absent,
-    now: datetime | None = None,
-    names: Iterable[str] | None = None,
-) -> Explanation:
-    """The same of a subscription and its wording."""
-    asks_for_now = Derivation(subscription.attributes()).asks_for_now
-    at = (now or datetime.now(UTC)) if asks_for_now else None
-    derived = derived_event(subscription, event, at)
-    given = [name for name, _ in event.items()] if names is None else list(names)
-    outcome = _Judge(given, derived, absent).outcome(wording, wanted=True)
-    return Explanation(id, subscription.matches(derived, absent), outcome, at)
-
-
-def attribute_names(event: Event | Mapping[str, Any], prefix: str = "") -> Iterator[str]:
-    """The dotted names of all that was given as an event, whether it can be compared or not."""
-    for name, value in event.items():
-        if isinstance(value, Mapping):
-            yield from attribute_names(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}"
 
 
 class _Judge:

@@ -121,11 +121,9 @@ def _flatten(
 ) -> bool:
     """Write the attributes under dotted names into ``flat``; say whether one is an interval."""
     if type(attributes) is not dict and not isinstance(attributes, Mapping):
-        raise InvalidEventError(
-            f"an event is a mapping of names to values, not {type(attributes).__name__}"
-        )
+        raise no_mapping(attributes)
     if depth == 0:
-        raise _too_deep()
+        raise too_deep()
     is_region = False
     for key, value in attributes.items():
         if type(key) is not str or not key:
@@ -139,10 +137,7 @@ def _flatten(
         if type_ not in _PLAIN and isinstance(value, Mapping):
             is_region |= _flatten(value, name + ".", flat, depth - 1, refused)
             continue
-        if name in flat:
-            raise InvalidEventError(
-                f"attribute {name!r} is given twice, nested and dotted", attribute=name
-            )
+        check_new(name, flat)
         if type_ is Interval:
             flat[name] = value
             is_region = True
@@ -176,7 +171,7 @@ def _elements(
     if isinstance(values, Elements):
         return values  # of an event, which has checked them
     if depth == 0:
-        raise _too_deep()
+        raise too_deep()
     if len(values) > MAX_ELEMENTS:
         raise ListTooLongError(
             f"attribute {name!r} is a list of {len(values)} elements; the limit is {MAX_ELEMENTS}",
@@ -218,10 +213,26 @@ def _element(name: str, value: Any, depth: int, refused: Refused) -> Element:
     return fields  # type: ignore[return-value]  # without an interval
 
 
-def _too_deep() -> NestingTooDeepError:
+def too_deep() -> NestingTooDeepError:
+    """What is said of an event within events within events."""
     return NestingTooDeepError(
         f"the event nests deeper than {MAX_NESTING} objects", limit=MAX_NESTING
     )
+
+
+def no_mapping(given: object) -> InvalidEventError:
+    """What is said of something that is no event."""
+    return InvalidEventError(
+        f"an event is a mapping of names to values, not {type(given).__name__}"
+    )
+
+
+def check_new(name: str, flat: Mapping[str, Held]) -> None:
+    """Refuse an attribute that was given already."""
+    if name in flat:
+        raise InvalidEventError(
+            f"attribute {name!r} is given twice, nested and dotted", attribute=name
+        )
 
 
 # An event refuses to be written to; its slots do not.

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from predicast.errors import InvalidEventError, ModelError, NestingTooDeepError
+from predicast.errors import ModelError
 from predicast.model.event import (
     MAX_NESTING,
     Event,
     Held,
+    check_new,
     checked_attribute,
     misnamed,
+    no_mapping,
+    too_deep,
     trusted_event,
 )
 from predicast.model.interval import Interval
@@ -58,19 +61,6 @@ class EventReader:
         is_region = self._read(attributes, "", flat, refused, MAX_NESTING)
         return trusted_event(flat, is_region=is_region)
 
-    def with_others(
-        self, attributes: Mapping[str, Any], refused: list[ModelError] | None = None
-    ) -> Event:
-        """The event with all that is a value, for whoever explains what there is.
-
-        What is looked at is refused as ever, or noted.
-        """
-        flat: _Flat = {}
-        is_region = self._read(attributes, "", flat, refused, MAX_NESTING)
-        others = EventReader(set(_names(attributes, "", MAX_NESTING)) - self.names)
-        everything = dict(others.lenient_event(attributes, []).items()) | flat
-        return trusted_event(everything, is_region=is_region)
-
     def _read(
         self,
         attributes: Mapping[str, Any],
@@ -81,13 +71,9 @@ class EventReader:
     ) -> bool:
         """Write what is looked at into ``flat``; say whether there is an interval among it."""
         if type(attributes) is not dict and not isinstance(attributes, Mapping):
-            raise InvalidEventError(
-                f"an event is a mapping of names to values, not {type(attributes).__name__}"
-            )
+            raise no_mapping(attributes)
         if depth == 0:
-            raise NestingTooDeepError(
-                f"the event nests deeper than {MAX_NESTING} objects", limit=MAX_NESTING
-            )
+            raise too_deep()
         names, above = self.names, self._above
         is_region = False
         for key, value in attributes.items():
@@ -99,12 +85,12 @@ class EventReader:
                     if value is None or not key:
                         continue
                     if type(value) is Interval:
-                        _check_new(name, flat)
+                        check_new(name, flat)
                         flat[name] = value
                         is_region = True
                         continue
                     if type(value) in _SURELY_NO_MAPPINGS or not isinstance(value, Mapping):
-                        _check_new(name, flat)
+                        check_new(name, flat)
                         flat[name] = checked_attribute(name, value, depth, refused)
                         continue
                 if name in above and isinstance(value, Mapping):
@@ -116,20 +102,17 @@ class EventReader:
         return is_region
 
 
-def _names(attributes: Mapping[str, Any], prefix: str, depth: int) -> Iterator[str]:
-    """The dotted names of all that may be values."""
+def names_of(event: Event | Mapping[str, Any]) -> Iterator[str]:
+    """The dotted names of all that was given as an event, values of the model or not."""
+    return _names_of(event, "", MAX_NESTING)
+
+
+def _names_of(attributes: Event | Mapping[str, Any], prefix: str, depth: int) -> Iterator[str]:
     for key, value in attributes.items():
         if type(key) is not str:
             continue
         if isinstance(value, Mapping):
             if depth > 1:
-                yield from _names(value, f"{prefix}{key}.", depth - 1)
+                yield from _names_of(value, f"{prefix}{key}.", depth - 1)
         else:
             yield prefix + key
-
-
-def _check_new(name: str, flat: _Flat) -> None:
-    if name in flat:
-        raise InvalidEventError(
-            f"attribute {name!r} is given twice, nested and dotted", attribute=name
-        )

@@ -11,10 +11,17 @@ from predicast.spark.compiled import (
 )
 from predicast.spark.explaining import explain
 from predicast.spark.matching import match, with_matches
+from predicast.spark.placement import Partition, Placement, Shard
+from predicast.spark.subscription_table import SubscriptionTable, TableView
 
 __all__ = [
     "CompiledSubscriptions",
     "InvalidSubscription",
+    "Partition",
+    "Placement",
+    "Shard",
+    "SubscriptionTable",
+    "TableView",
     "compile",
     "explain",
     "match",

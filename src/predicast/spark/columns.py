@@ -77,6 +77,12 @@ def matches_udf(
             "match, or compare with a column of times",
             option="subscriptions",
         )
+    if compiled.placement.shards:
+        raise InvalidOptionError(
+            "a column is computed where its row is, and these subscriptions are in shards; use "
+            "match, or compile with strategy='replicate'",
+            option="subscriptions",
+        )
     asked = Asked(dict(intervals or {}), on_invalid)
     task = MatchingColumns(compiled.image, frozenset(compiled.attributes), asked)
     run = portable(task)

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, Union
 
-from predicast.engine import Engine, Subscribe
+from predicast.engine import Engine, Entry, Subscribe
 from predicast.engine.ids import check_id
 from predicast.errors import (
     DuplicateIdError,
@@ -31,6 +31,15 @@ from predicast.matching import DEFAULT
 from predicast.model import Absent
 from predicast.spark.image import EngineImage
 from predicast.spark.options import check_choice
+from predicast.spark.placement import (
+    REPLICATED,
+    Placement,
+    Strategy,
+    checked_strategy,
+    digest_of,
+    placed,
+    subscribe_again,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,8 +79,9 @@ class CompiledSubscriptions:
     count: int = field(compare=False)
     left_out: int = field(compare=False)
     invalid_rows: tuple[InvalidSubscription, ...] = field(compare=False)
-    image: EngineImage = field(compare=False)
+    image: EngineImage = field(compare=False)  # of all of them or, in shards, of the router
     asks_for_now: bool = field(compare=False, default=False)
+    placement: Placement = field(compare=False, default=REPLICATED)
     session: SparkSession | None = field(compare=False, default=None)
 
     def __len__(self) -> int:
@@ -86,8 +96,12 @@ class CompiledSubscriptions:
         return (
             f"<CompiledSubscriptions: {self.count} subscriptions on [{shown}], "
             f"matcher {self.matcher!r}, absent {self.absent!r}{left_out}, "
-            f"{len(self.image.packed)} bytes, digest {self.digest[:12]}>"
+            f"{self._size()}, digest {self.digest[:12]}>"
         )
+
+    def _size(self) -> str:
+        shards = self.placement.shards
+        return f"{len(shards)} shards" if shards else f"{len(self.image.packed)} bytes"
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (getattr(self, name) for name in self.__dataclass_fields__ if name != "session")
@@ -95,7 +109,20 @@ class CompiledSubscriptions:
 
     def engine(self) -> Engine:
         """A new engine with these subscriptions."""
-        return self.image.unpacked()
+        if not self.placement.shards:
+            return self.image.unpacked()
+        whole = Engine(matcher=self.matcher, absent=self.absent)
+        parts = (shard.image.unpacked().subscriptions() for shard in self.placement.shards)
+        whole.subscribe_many(subscribe_again(chain.from_iterable(parts)))
+        return whole
+
+    def entry(self, id: str) -> Entry:
+        """One of the subscriptions."""
+        for shard in self.placement.shards:
+            engine = shard.image.shared()
+            if id in engine:
+                return engine.get(id)
+        return self.image.shared().get(id)
 
     @property
     def invalid(self) -> DataFrame:
@@ -122,7 +149,7 @@ Subscriptions: TypeAlias = Union[  # a string in a | would be an error at run ti
 ]
 
 
-def compile(
+def compile(  # noqa: PLR0913  # options of the public interface, all by name
     subscriptions: Subscriptions | CompiledSubscriptions,
     *,
     id: str = "id",
@@ -134,6 +161,7 @@ def compile(
     events: DataFrame | StructType | None = None,
     intervals: Intervals | None = None,
     time_zone: str | None = None,
+    strategy: Strategy = "auto",
 ) -> CompiledSubscriptions:
     """Check subscriptions and pack them for matching on executors.
 
@@ -148,10 +176,16 @@ def compile(
     ``time_zone`` is that of timestamps in texts that name none, otherwise UTC; Spark's own SQL
     takes the session's: ``time_zone=spark.conf.get("spark.sql.session.timeZone")``.
 
+    ``strategy`` says where they are held: all of them on every host (``"replicate"``), or divided
+    into shards, each event visiting those that it may match something in (``"partition"``, or a
+    ``Partition`` that says how). ``"auto"`` divides them when they take more than a gigabyte;
+    ``placement`` tells what was chosen and why.
+
     Already compiled subscriptions are returned as they are.
     """
     if isinstance(subscriptions, CompiledSubscriptions):
         return subscriptions
+    checked_strategy(strategy)
     check_choice("on_invalid", on_invalid, ("raise", "drop", "quarantine"))
     if absent is not None:
         check_choice("absent", absent, ("fails", "passes"))
@@ -160,8 +194,8 @@ def compile(
         _refuse_owner(owner)
         chosen = matcher or subscriptions.matcher, absent or subscriptions.absent
         if schema is None and chosen == (subscriptions.matcher, subscriptions.absent):
-            image = EngineImage.of(subscriptions)
-            return _described(image, image.unpacked())  # others may be changing the engine itself
+            snapshot = subscriptions.to_bytes()  # others may be changing the engine itself
+            return _placed(Engine.from_bytes(snapshot), snapshot, strategy)
         matcher, absent = chosen
     rows, session = _rows(subscriptions, id, expression, owner)
     engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails")
@@ -170,14 +204,23 @@ def compile(
     if invalid and on_invalid == "raise":
         raise _refusal(invalid, len(rows))
     return replace(
-        _described(EngineImage.of(engine), engine),
+        _placed(engine, engine.to_bytes(), strategy),
         left_out=len(invalid),
         invalid_rows=tuple(invalid) if on_invalid == "quarantine" else (),
         session=session,
     )
 
 
-def _described(image: EngineImage, engine: Engine) -> CompiledSubscriptions:
+def _placed(engine: Engine, snapshot: bytes, strategy: Strategy) -> CompiledSubscriptions:
+    """An engine, whole or in shards."""
+    placement = placed(engine, len(snapshot), strategy)
+    if placement.router is None:
+        return replace(described(EngineImage.of_snapshot(snapshot), engine), placement=placement)
+    compiled = described(placement.router, engine)
+    return replace(compiled, digest=digest_of(placement.shards), placement=placement)
+
+
+def described(image: EngineImage, engine: Engine) -> CompiledSubscriptions:
     """The image of an engine, with what there is to know of it."""
     return CompiledSubscriptions(
         digest=image.digest,

@@ -43,7 +43,7 @@ def explain(
     """
     check_frame(events)
     compiled = compiled_from(subscriptions)
-    entry = compiled.image.shared().get(id)
+    entry = compiled.entry(id)
     subscription = entry.subscription
     schema = Schema(events.schema)
     kept = schema.positions(None if event_id is None else [event_id])

@@ -5,6 +5,10 @@ that needs it unpacks it into a file (``unpacked_files.py``), and all of them lo
 mapped into memory: they share its pages. A worker keeps the engine for the batches and tasks that
 follow, since Spark reuses its workers.
 
+An image may have *changes* on top of the snapshot, in the engine's own unit of change. They stay
+apart, so that a stream whose subscriptions change a little from batch to batch unpacks and packs
+no snapshot each time: hosts have the file already, and workers apply a few operations.
+
 Cost: each host holds the whole engine once, each worker only what it writes to. A host on which no
 such file can be written holds it once per worker. Limits: on Spark Connect an image is part of the
 query's plan, of which a server takes up to 128 MB unless configured otherwise.
@@ -13,13 +17,18 @@ query's plan, of which a server takes up to 128 MB unless configured otherwise.
 from __future__ import annotations
 
 import hashlib
+import pickle
 import threading
 import zlib
 from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from predicast.engine import Engine
-from predicast.errors import SnapshotError
+from predicast.engine import Engine, Operation
+from predicast.engine.snapshot.atomic import write_atomically
+from predicast.errors import MissingEngineFileError, SnapshotError
 from predicast.spark.unpacked_files import unpacked_file
 
 if TYPE_CHECKING:
@@ -33,17 +42,32 @@ class EngineImage(NamedTuple):
     """An engine as it travels: small to send, and known by its digest."""
 
     digest: str
-    packed: bytes
+    packed: bytes  # a snapshot, whose digest is
+    packed_digest: str
+    changes: tuple[Operation, ...] = ()  # to what the snapshot holds
 
     @classmethod
     def of(cls, engine: Engine) -> EngineImage:
         """The image of an engine as it is now."""
-        snapshot = engine.to_bytes()
-        return cls(hashlib.sha256(snapshot).hexdigest(), zlib.compress(snapshot, _FAST))
+        return cls.of_snapshot(engine.to_bytes())
+
+    @classmethod
+    def of_snapshot(cls, snapshot: bytes) -> EngineImage:
+        """The image of the engine in a snapshot."""
+        digest = hashlib.sha256(snapshot).hexdigest()
+        return cls(digest, zlib.compress(snapshot, _FAST), digest)
+
+    def changed(self, changes: Iterable[Operation]) -> EngineImage:
+        """The image of what the snapshot's engine becomes by these changes, and no others."""
+        changes = tuple(changes)
+        if not changes:
+            return self._replace(digest=self.packed_digest, changes=())
+        written = self.packed_digest.encode() + pickle.dumps(changes)
+        return self._replace(digest=hashlib.sha256(written).hexdigest(), changes=changes)
 
     def unpacked(self) -> Engine:
         """A new engine, as it was."""
-        return Engine.from_bytes(zlib.decompress(self.packed))
+        return self._with_changes(Engine.from_bytes(zlib.decompress(self.packed)))
 
     def mapped(self) -> Engine:
         """The same, its memory shared with the other processes of this host where that is possible.
@@ -52,13 +76,19 @@ class EngineImage(NamedTuple):
         """
         for again in (False, True):
             try:
-                path = unpacked_file(self.digest, self._write, anew=again)
-                return Engine.load(path)
+                path = unpacked_file(self.packed_digest, self._write, anew=again)
+                return self._with_changes(Engine.load(path))
             except SnapshotError:
                 continue
             except OSError:  # no directory, no room, or removed before it was opened
                 break
         return self.unpacked()
+
+    def _with_changes(self, engine: Engine) -> Engine:
+        left = iter(self.changes)
+        while window := list(islice(left, Engine.max_window)):
+            engine.apply(window)
+        return engine
 
     def _write(self) -> bytes:
         return zlib.decompress(self.packed)
@@ -69,16 +99,56 @@ class EngineImage(NamedTuple):
 
     def answers(self) -> Answers:
         """The same, with what it takes to answer with sorted ids."""
-        from predicast.spark.answers import Answers  # PyArrow takes its time
+        return _answers(self.digest, self.mapped)
 
-        with _engines_lock:
-            answers = _engines.get(self.digest)
-            if answers is None:
-                answers = _engines[self.digest] = Answers(self.mapped())
-                if len(_engines) > _MAX_ENGINES:
-                    _engines.popitem(last=False)
-            _engines.move_to_end(self.digest)
-            return answers
+
+class EngineFile(NamedTuple):
+    """An engine in a file that all hosts see; it need not travel."""
+
+    digest: str
+    path: Path
+
+    @classmethod
+    def written(cls, snapshot: bytes, folder: Path) -> EngineFile:
+        """A snapshot, put into a folder under its digest."""
+        digest = hashlib.sha256(snapshot).hexdigest()
+        path = folder.absolute() / f"{digest}.engine"
+        if not path.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, lambda file: file.write(snapshot))
+        return cls(digest, path)
+
+    def unpacked(self) -> Engine:
+        """A new engine, as it was."""
+        if not self.path.exists():
+            raise MissingEngineFileError(
+                f"there is no file {self.path} on this host, which holds some of the compiled "
+                "subscriptions; compile them with folder= one that all hosts see",
+                path=str(self.path),
+            )
+        return Engine.load(self.path)
+
+    def shared(self) -> Engine:
+        """The one engine of this file in this process."""
+        return self.answers().engine
+
+    def answers(self) -> Answers:
+        """The same, with what it takes to answer with sorted ids."""
+        return _answers(self.digest, self.unpacked)
+
+
+def _answers(digest: str, make: Callable[[], Engine]) -> Answers:
+    """The engine of a digest in this process, made at the first call."""
+    from predicast.spark.answers import Answers  # PyArrow takes its time
+
+    with _engines_lock:
+        answers = _engines.get(digest)
+        if answers is None:
+            answers = _engines[digest] = Answers(make())
+            if len(_engines) > _MAX_ENGINES:
+                _engines.popitem(last=False)
+        _engines.move_to_end(digest)
+        return answers
 
 
 _engines: Final[OrderedDict[str, Answers]] = OrderedDict()

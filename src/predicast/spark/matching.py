@@ -21,12 +21,15 @@ from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.event_schemas import say_which
 from predicast.spark.options import check_choice
+from predicast.spark.partitioned import matched_field, matched_in_shards
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
 from predicast.spark.shipping import Shipment, check_frame, ship
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from predicast.spark.answers import Asked
 
 Output: TypeAlias = Literal["rows", "array", "pairs"]
 _ARRIVAL: Final = "=now()"  # under such a name no attribute of an event is read
@@ -81,8 +84,14 @@ def match(
     except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
         say_which(error, compiled)
         raise
+    from predicast.spark.answers import Asked  # PyArrow takes its time
+
     shipment = ship(events, schema, kept, leaves, clock)
-    result = _matched(shipment, compiled, intervals, how, on_invalid)
+    asked = Asked(intervals, on_invalid, _ARRIVAL if compiled.asks_for_now else None)
+    if compiled.placement.shards:
+        result = matched_in_shards(shipment, compiled, asked, how, output)
+    else:
+        result = _matched(shipment, compiled, asked, how)
     if how == "anti":
         return shipment.named(result)
     if output == "array":
@@ -170,22 +179,16 @@ def _kept(schema: Schema, event_id: str | None, columns: Sequence[str] | None) -
 def _matched(
     shipment: Shipment,
     compiled: CompiledSubscriptions,
-    intervals: Intervals,
+    asked: Asked,
     how: How,
-    on_invalid: OnInvalid,
 ) -> DataFrame:
     """Kept columns and, unless only the unmatched are wanted, ``matched``: an array of ids."""
-    from pyspark.sql.types import ArrayType, StringType, StructField
-
-    from predicast.spark.answers import Asked
     from predicast.spark.workers import AttributeReader, Matching
 
-    reader = AttributeReader(shipment.sources, intervals)
-    asked = Asked(intervals, on_invalid, _ARRIVAL if compiled.asks_for_now else None)
-    matching = Matching(compiled.image, reader, len(shipment.kept), how, asked)
-
-    ids = StructField("matched", ArrayType(StringType(), containsNull=False), nullable=False)
-    schema = shipment.schema() if how == "anti" else shipment.schema(ids)
+    reader = AttributeReader(shipment.sources, asked.intervals)
+    kept = tuple(range(len(shipment.kept)))
+    matching = Matching(compiled.image, reader, kept, how, asked)
+    schema = shipment.schema() if how == "anti" else shipment.schema(matched_field())
     return shipment.columns.mapInArrow(portable(matching), schema)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -17,22 +18,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from predicast.engine.derivation import Derivation
 from predicast.engine.explanation import Explanation, Outcome
-from predicast.engine.judging import judged
+from predicast.engine.judging import Explainer
 from predicast.errors import UnsupportedTableError
 from predicast.language.wording import Wording
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
 from predicast.spark.answers import BOUNDS, IDS, Answer, Answers, Asked, Bounds
-from predicast.spark.image import EngineImage
+from predicast.spark.image import EngineFile, EngineImage
 from predicast.spark.schemas import unknown_column
 from predicast.spark.shipping import Source
 
 _log: Final = logging.getLogger(__name__)
 
 MATCHED: Final = pa.field("matched", IDS, nullable=False)
+SHARDS: Final = pa.field(
+    "shards", pa.list_(pa.field("element", pa.int32(), nullable=False)), nullable=False
+)
 _EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Python objects
 
 
@@ -58,25 +61,24 @@ class AttributeReader:
 class Matching:
     """Adds to events the list of the subscriptions that they match."""
 
-    image: EngineImage
+    image: EngineImage | EngineFile
     reader: AttributeReader
-    kept: int
+    kept: tuple[int, ...]
     how: str
     asked: Asked
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        answers = self.image.answers()
-        before = answers.invalid
-        for batch in batches:
-            attributes = self.reader.attributes(batch)
-            for answer in answers.of(attributes, self.asked, self.bounds):
-                yield self._result(batch.slice(answer.first, answer.end - answer.first), answer)
-        _warn(answers, before, self.asked)
+        with _counted(self.image.answers(), self.asked) as answers:
+            for batch in batches:
+                attributes = self.reader.attributes(batch)
+                for answer in answers.of(attributes, self.asked, self.bounds):
+                    piece = batch.slice(answer.first, answer.end - answer.first)
+                    yield self._result(piece, answer)
 
     def _result(self, piece: pa.RecordBatch, answer: Answer) -> pa.RecordBatch:
-        columns: list[Any] = piece.columns[: self.kept]
-        fields = [piece.schema.field(place) for place in range(self.kept)]
+        columns: list[Any] = [piece.column(place) for place in self.kept]
+        fields = [piece.schema.field(place) for place in self.kept]
         if self.how != "left":
             wanted = answer.has_any() if self.how == "inner" else ~answer.has_any()
             if not wanted.all():
@@ -89,6 +91,48 @@ class Matching:
 
 
 @dataclass(frozen=True, slots=True)
+class Routing:
+    """Adds to events the list of the shards that hold what they may match."""
+
+    router: EngineImage
+    reader: AttributeReader
+    asked: Asked
+    bounds: Bounds = BOUNDS
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        answers = self.router.answers()
+        for batch in batches:
+            attributes = self.reader.attributes(batch)
+            for answer in answers.of(attributes, self.asked, self.bounds):
+                piece = batch.slice(answer.first, answer.end - answer.first)
+                numbers = answer.ids.cast(pa.int32())
+                lists = pa.ListArray.from_arrays(
+                    pa.array(answer.offsets, pa.int32()), numbers, type=SHARDS.type
+                )
+                schema = pa.schema([*piece.schema, SHARDS])
+                yield pa.RecordBatch.from_arrays([*piece.columns, lists], schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingShards:
+    """Matches events against the shard that is named in their last column."""
+
+    images: tuple[EngineImage | EngineFile, ...]
+    reader: AttributeReader
+    kept: tuple[int, ...]
+    how: str
+    asked: Asked
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            shard = batch.column(batch.num_columns - 1)
+            for number in sorted(pc.unique(shard).to_pylist()):
+                image = self.images[number]
+                matching = Matching(image, self.reader, self.kept, self.how, self.asked)
+                yield from matching([batch.filter(pc.equal(shard, number))])
+
+
+@dataclass(frozen=True, slots=True)
 class MatchingColumns:
     """The lists alone, for events that come as structs of their attributes."""
 
@@ -98,14 +142,12 @@ class MatchingColumns:
     bounds: Bounds = BOUNDS
 
     def __call__(self, structs: Iterable[pa.StructArray]) -> Iterator[pa.ListArray]:
-        answers = self.image.answers()
-        before = answers.invalid
-        for array in structs:
-            events = _fields(array)
-            self._check(events.schema)
-            for answer in answers.of(events, self.asked, self.bounds):
-                yield answer.lists()
-        _warn(answers, before, self.asked)
+        with _counted(self.image.answers(), self.asked) as answers:
+            for array in structs:
+                events = _fields(array)
+                self._check(events.schema)
+                for answer in answers.of(events, self.asked, self.bounds):
+                    yield answer.lists()
 
     def _check(self, schema: pa.Schema) -> None:
         """Refuse events that lack an attribute by their type, as opposed to by their values."""
@@ -121,8 +163,11 @@ class MatchingColumns:
             )
 
 
-def _warn(answers: Answers, before: int, asked: Asked) -> None:
-    """Log how many events had something that cannot be compared."""
+@contextmanager
+def _counted(answers: Answers, asked: Asked) -> Iterator[Answers]:
+    """Log in the end how many events had something that cannot be compared."""
+    before = answers.invalid
+    yield answers
     if answers.invalid > before:
         _log.warning(
             "%d events had values that cannot be compared (on_invalid=%r); the last: %s",
@@ -174,21 +219,16 @@ class Explaining:
     now: datetime
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        explainer = Explainer(self.id, self.subscription, self.wording, self.absent)
         for batch in batches:
             for start in range(0, batch.num_rows, _EXPLAINED_ROWS):
-                yield self._explained(batch.slice(start, _EXPLAINED_ROWS))
+                yield self._explained(explainer, batch.slice(start, _EXPLAINED_ROWS))
 
-    def _explained(self, piece: pa.RecordBatch) -> pa.RecordBatch:
-        attributes = self.subscription.attributes()
+    def _explained(self, explainer: Explainer, piece: pa.RecordBatch) -> pa.RecordBatch:
         columns = EventBatch.from_arrow(
-            self.reader.attributes(piece),
-            Derivation(attributes).read(attributes),
-            self.reader.intervals,
+            self.reader.attributes(piece), explainer.reader.names, self.reader.intervals
         )
-        explanations = [
-            judged(self.id, self.subscription, self.wording, event, self.absent, self.now)
-            for event in columns.events()
-        ]
+        explanations = [explainer.explanation(event, self.now) for event in columns.events()]
         arrays: list[Any] = piece.columns[: self.kept]
         arrays.append(pa.array(map(_outcomes, explanations), OUTCOMES))
         arrays.append(pa.array([each.matched for each in explanations], pa.bool_()))

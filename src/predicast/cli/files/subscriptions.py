@@ -104,6 +104,20 @@ def _subscribe(engine: Engine, group: list[Record], fields: Fields) -> dict[int,
     return refused
 
 
+def subscribes(
+    source: Source, fields: Fields, report: Callable[[int], None] = lambda _done: None
+) -> Iterator[Subscribe]:
+    """What subscribes to each that the file holds, with its text; the first bad one is refused."""
+    for record in records(source, fields, report):
+        try:
+            read = _read(record, fields)
+        except PredicastError as error:
+            why = f"subscription {record.id!r}: {error.message}"
+            raise source.refuse(why, record.line) from error
+        text = record.stated if isinstance(record.stated, str) else None
+        yield Subscribe(record.id, read if text is None else text, record.owner)
+
+
 def find(source: Source, fields: Fields, id: str) -> Entry:
     """The one subscription with this id; the others need not even be readable."""
     found: Record | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from predicast.arrays import Words
 from predicast.errors import InvalidConstraintError
-from predicast.matching.columnar import loops
 from predicast.matching.columnar.patterns import pattern_index, regex_sets
 from predicast.matching.columnar.patterns.index_arrays import LONGEST
 from predicast.matching.columnar.patterns.pattern_index import EventRoom, Found, PatternIndex
@@ -23,6 +22,8 @@ from predicast.matching.columnar.patterns.required_literals import required_lite
 from predicast.model import Constraint, Kind, LikePattern, Operator
 from predicast.model.constraint import trusted_constraint
 from predicast.testing import strategies as some
+
+pytestmark = pytest.mark.usefixtures("both_loops")
 
 LITERAL = [Operator.CONTAINS, Operator.PREFIX, Operator.SUFFIX, Operator.EQ]
 # Few letters, so that needles overlap and repeat; of 1 to 4 bytes, with shared first bytes.
@@ -55,15 +56,6 @@ REGEXES = some.regexes() | st.sampled_from(
         "ab|",
     ]
 )
-
-
-@pytest.fixture(scope="module", params=["compiled", "plain"], autouse=True)
-def loops_in_use(request: pytest.FixtureRequest) -> Iterator[None]:
-    """All of it in both ways."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "plain":
-            patch.setattr(loops, "now", loops.PLAIN)
-        yield
 
 
 def contains(*needles: str) -> list[Constraint]:

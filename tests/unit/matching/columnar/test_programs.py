@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.axes import AxisName, Scale
 from predicast.matching.columnar.compile.clause_tests import compiled_tests
 from predicast.matching.columnar.compile.coded_tests import CodedTests, Other
@@ -22,7 +21,6 @@ from predicast.matching.columnar.compile.trees import (
     steps_of,
 )
 from predicast.matching.columnar.compile.uniting import merged
-from predicast.matching.columnar.kernels import entries
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.reserved import HOLDS
 from predicast.matching.columnar.segment import EVERY, Segment
@@ -132,16 +130,10 @@ def assert_answers(
     assert found == right
 
 
-@pytest.fixture(params=["plain", "compiled"])
-def some_loops(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = loops.PLAIN if request.param == "plain" else entries.COMPILED
-    monkeypatch.setattr(loops, "now", chosen)
-
-
 @SEEDS
 @pytest.mark.parametrize("absent", ["fails", "passes"])
 @pytest.mark.parametrize("regions", [False, True])
-@pytest.mark.usefixtures("some_loops")
+@pytest.mark.usefixtures("both_loops")
 def test_clauses_match_what_they_state(seed: int, absent: Absent, regions: bool) -> None:
     chance = random.Random(seed)
     clauses = [some_clause(chance) for _ in range(120)]

@@ -1,7 +1,6 @@
 """Words as bytes: the same as a list of strings, whoever asks, and coded as a list is searched."""
 
 from bisect import bisect_right
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -17,20 +16,13 @@ from predicast.matching.columnar.kernels import entries
 from predicast.matching.columnar.text_axes import TextAxis, pool_of
 from predicast.testing.strategies import strings
 
+pytestmark = pytest.mark.usefixtures("both_loops")
+
 # Words that begin alike, are longer than a window, end in NUL, and have characters of 1 to 4 bytes.
 LETTERS = st.sampled_from("ab\0é日\U0001f600")
 TEXTS = strings() | st.builds(
     lambda text, times, end: text * times + end, st.text(LETTERS), st.integers(0, 5), LETTERS
 )
-
-
-@pytest.fixture(scope="module", params=["compiled", "plain"], autouse=True)
-def loops_in_use(request: pytest.FixtureRequest) -> Iterator[None]:
-    """All of it in both ways."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "plain":
-            patch.setattr(loops, "now", loops.PLAIN)
-        yield
 
 
 def in_the_middle(words: list[str]) -> Words:

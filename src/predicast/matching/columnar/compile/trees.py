@@ -54,24 +54,22 @@ ANYTHING: Final = Every(())  # holds always
 
 def every(parts: Iterable[Tree]) -> Tree:
     """All of the parts, those of parts that are ANDs themselves side by side with the others."""
-    flat: list[Tree] = []
-    for part in parts:
-        flat += part.parts if isinstance(part, Every) else (part,)
-    distinct = tuple(dict.fromkeys(flat))
-    if NOTHING in distinct:
-        return NOTHING
-    return distinct[0] if len(distinct) == 1 else Every(distinct)
+    return _joined(Every, parts, settled_by=NOTHING)
 
 
 def some(parts: Iterable[Tree]) -> Tree:
     """One of the parts, likewise."""
+    return _joined(Some, parts, settled_by=ANYTHING)
+
+
+def _joined(kind: type[Every | Some], parts: Iterable[Tree], *, settled_by: Tree) -> Tree:
     flat: list[Tree] = []
     for part in parts:
-        flat += part.parts if isinstance(part, Some) else (part,)
+        flat += part.parts if isinstance(part, kind) else (part,)
     distinct = tuple(dict.fromkeys(flat))
-    if ANYTHING in distinct:
-        return ANYTHING
-    return distinct[0] if len(distinct) == 1 else Some(distinct)
+    if settled_by in distinct:
+        return settled_by
+    return distinct[0] if len(distinct) == 1 else kind(distinct)
 
 
 def atoms_of(tree: Tree) -> Iterator[Atom]:

@@ -114,7 +114,8 @@ def _led_from(access: Any, high: Any, columns: Any) -> Any:
 def _reach(access: Any, axes: Any, codes: Any, event: int, rows: Any) -> int:
     """Write the rows that an event reaches through points and ends of spans; say how many."""
     low, high, _, columns = codes
-    point_first, point_lo, point_hi, point_row = access[0]
+    _, point_lo, point_hi, point_row = access[0]
+    bucket_first, bucket, bucket_shift = access[3]
     from_first, from_lo, from_row = access[1]
     up_to_first, up_to_hi, up_to_row = access[2]
     number = 0
@@ -123,9 +124,10 @@ def _reach(access: Any, axes: Any, codes: Any, event: int, rows: Any) -> int:
         below, above = low[event, columns[axis]], high[event, columns[axis]]
         if above == UNREACHABLE:
             continue
-        place, end = point_first[axis], point_first[axis + 1]
-        if end > place:
-            place = position(point_hi, place, end, above)
+        here, last = bucket_first[axis] + (above >> bucket_shift[axis]), bucket_first[axis + 1] - 1
+        if here < last:
+            place = position(point_hi, bucket[here], bucket[here + 1], above)
+            end = bucket[last]
             while place < end and point_lo[place] <= below:
                 rows[number] = point_row[place]
                 number += 1
@@ -238,10 +240,12 @@ def find_rows(  # noqa: PLR0915  # calls would take longer than what they do
     point_row = ints_of(image, AT.point_row)
     from_row, up_to_row = ints_of(image, AT.from_row), ints_of(image, AT.up_to_row)
     point_lo, point_hi = ints_of(image, AT.point_lo), ints_of(image, AT.point_hi)
+    bucket_first, shift = longs_of(image, AT.bucket_first), bytes_of(image, AT.bucket_shift)
     access = (
         (longs_of(image, AT.point_first), point_lo, point_hi, point_row),
         (longs_of(image, AT.from_first), ints_of(image, AT.from_lo), from_row),
         (longs_of(image, AT.up_to_first), ints_of(image, AT.up_to_hi), up_to_row),
+        (bucket_first, ints_of(image, AT.bucket), shift),
     )
     test_first, tried = longs_of(image, AT.row_test_first), ints_of(image, AT.row_tried)
     tests, steps = _tests_of(image), _steps_of(image)

@@ -72,6 +72,9 @@ class SegmentArrays(NamedTuple):
     point_lo: Array
     point_hi: Array
     point_row: Array
+    bucket_first: Array  # of the points of each axis, that codes are looked up by: see rows.py
+    bucket: Array
+    bucket_shift: Array
     from_first: Array
     from_lo: Array
     from_row: Array
@@ -93,7 +96,7 @@ _CODES: Final = """
     i8 i4 i4 i4
     i8 i4 u4 u1
     i8 i4 i4 i8 i4 i4 u1 i8 i4 i4 i4 i4 i4 i4 i4 i4
-    i8 i4 i4 i4 i8 i4 i4 i8 i4 i4 i8 i4 u1 i4
+    i8 i4 i4 i4 i8 i4 u1 i8 i4 i4 i8 i4 i4 i8 i4 u1 i4
     i4 i4
 """
 DTYPES: Final = SegmentArrays(*map(np.dtype, _CODES.split()))  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ way: through a test or an other test that must hold, or through a sign of its pr
 atom leads to it. An event reaches the rows whose condition it meets, and what else they ask for is
 tried until something fails::
 
-    points of an axis   lo  3  5  5  9    an equality, or each member of an IN: binary search
+    points of an axis   lo  3  5  5  9    an equality, or each member of an IN: looked up
                         row 7  2  8  1
     from, of an axis    lo  0  0  4  6    bounded below: from the left as far as the event's code
                         row 4  9  3  5
@@ -19,6 +19,10 @@ tried until something fails::
 
 A row's tests are tried in the order of how few events should pass them. One that was decided by
 reaching the row stands behind those that are tried, and the tests of its program behind that.
+
+Points are looked up by buckets, of 1, 2, 4 … codes each so that there are about as many as points::
+
+    buckets of an axis  0  0  1  3  4     where the points from code 0, 2, 4, 6 and 8 on begin
 
 In a wide schema an event carries few of the attributes, so that most rows are never reached and
 most of the rest fail at their first test: it takes neither counters nor bitmaps.
@@ -244,11 +248,30 @@ def _points(tests: _Tests, test: Array, row: Array, axes: int) -> dict[str, Arra
     axis = np.repeat(tests.axis[test], sizes)
     lo, hi = tests.span_lo[spans], tests.span_hi[spans]
     order = np.lexsort((lo, axis))
+    first = offsets_of(axis[order], axes)
     return {
-        "point_first": offsets_of(axis[order], axes),
+        "point_first": first,
         "point_lo": lo[order],
         "point_hi": hi[order],
         "point_row": np.repeat(row, sizes)[order],
+    } | _buckets(hi[order], first)
+
+
+def _buckets(hi: Array, first: Array) -> dict[str, Array]:
+    """Where the points begin that are not below each multiple of a power of two."""
+    starts = [first[:0]]
+    counts, shifts = np.zeros((2, len(first) - 1), np.int64)
+    for axis in np.flatnonzero(np.diff(first)).tolist():
+        begin, end = first[axis : axis + 2].tolist()
+        largest = int(hi[end - 1])
+        shifts[axis] = max((largest + 1) // (end - begin), 1).bit_length() - 1
+        bounds = np.arange((largest >> shifts[axis]) + 2) << shifts[axis]
+        starts.append(begin + np.searchsorted(hi[begin:end], bounds))
+        counts[axis] = len(bounds)
+    return {
+        "bucket_first": offsets(counts),
+        "bucket": np.concatenate(starts),
+        "bucket_shift": shifts,
     }
 
 

@@ -1,0 +1,87 @@
+"""``predicast subscriptions add``: one more subscription, or a file of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from predicast.cli.options import ExpressionField, IdField
+from predicast.cli.subscriptions.options import (
+    AsJson,
+    Expression,
+    FileForm,
+    FromFile,
+    Owner,
+    Parameters,
+    TablePath,
+    check_one_way,
+    opened,
+    parameter_values,
+)
+from predicast.cli.subscriptions.showing import show_commit
+
+if TYPE_CHECKING:
+    from predicast.engine import Subscribe
+
+
+def add(  # noqa: PLR0913  # an option is a parameter
+    table: TablePath,
+    id: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Its id.", show_default=False)
+    ] = None,
+    expression: Expression = None,
+    *,
+    owner: Owner = None,
+    parameter: Parameters = None,
+    file: FromFile = None,
+    subscriptions_format: FileForm = None,
+    id_field: IdField = "id",
+    expression_field: ExpressionField = "expression",
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace those whose ids are taken.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Add a subscription to a table, or a file of them in one version: all or none.
+
+    A table is made where there is none.
+    """
+    from predicast.engine import Subscribe
+
+    check_one_way(alone=id is not None, file=file, what="ID and EXPRESSION")
+    if file is not None:
+        given = _from_file(file, subscriptions_format, id_field, expression_field, owner)
+    else:
+        if expression is None:
+            raise typer.BadParameter("say what it states", param_hint="'EXPRESSION'")
+        assert id is not None
+        given = [Subscribe(id, expression, owner, parameter_values(parameter))]
+    into = opened(table, create=True)
+    if replace:
+        given = [
+            Subscribe(each.id, each.expression, each.owner, each.parameters, replace=True)
+            for each in given
+        ]
+        committed = into.apply(given)
+        show_commit(committed.version, committed.counts._asdict(), as_json=as_json)
+    else:
+        version = into.subscribe_many(given)
+        show_commit(version, {"subscribed": len(given)}, as_json=as_json)
+
+
+def _from_file(
+    path: str, form: FileForm, id: str, expression: str, owner: str | None
+) -> list[Subscribe]:
+    from dataclasses import replace
+
+    from predicast.cli.files.source import Source
+    from predicast.cli.files.subscriptions import Fields, subscribes
+    from predicast.cli.terminal import progress
+
+    source = Source.of(path, form)
+    with progress("Reading subscriptions", source.size()) as report:
+        given = list(subscribes(source, Fields(id, expression), report))
+    if owner is None:
+        return given
+    return [each if each.owner else replace(each, owner=owner) for each in given]

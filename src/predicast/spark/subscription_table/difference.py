@@ -1,0 +1,99 @@
+"""What changed between two versions of a table, in the engine's own unit of change.
+
+Only the files that one of the versions has and the other has not are read: rows that are in both
+were copied when a file was written anew, and cancel out. So the difference costs what changed, and
+the rows that happen to lie in the same files, however large the table is. It is the same read
+forwards and backwards.
+
+What another tool wrote may have rows without ids, or several of one id. Then there is no telling
+what became of what, and the difference is ``Unclear``: whoever wants to know reads the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from predicast.engine import Change, Operation, Unsubscribe
+from predicast.spark.subscription_table.files import DataFile, DataFiles
+from predicast.spark.subscription_table.log import Version
+from predicast.spark.subscription_table.rows import Row, operation_of, rows_of, table_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Unclear(Exception):  # noqa: N818  # no error of anybody's who asks
+    """Rows without ids, or several with one id."""
+
+
+class RowChange(NamedTuple):
+    """What became of one id; ``None`` where there is no such subscription."""
+
+    id: str
+    before: Row | None
+    after: Row | None
+
+
+def row_changes(files: DataFiles, before: Version, after: Version) -> list[RowChange]:
+    """What became of each id that is not as it was, in the order of ids."""
+    there, here = {*before.files}, {*after.files}
+    old, new = _rows(files, there - here), _rows(files, here - there)
+    old_keys, new_keys = _keys(old), _keys(new)
+    was, is_now = _by_id(_others(old, old_keys, new_keys)), _by_id(_others(new, new_keys, old_keys))
+    return [RowChange(id, was.get(id), is_now.get(id)) for id in sorted(was.keys() | is_now.keys())]
+
+
+def _rows(files: DataFiles, wanted: Iterable[DataFile]) -> pa.Table:
+    """All rows of some files, of which each has an id of its own."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = pa.concat_tables([table_of(()), *map(files.read, wanted)])
+    if pc.count_distinct(rows["id"], mode="only_valid").as_py() < len(rows):
+        raise Unclear
+    return rows
+
+
+def _keys(rows: pa.Table) -> pa.Array:
+    """A text for each row that only an equal row has: what is in its columns, and how long it is.
+
+    Most rows are the same in both versions; no Python object is made of those.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parts = []
+    for column in rows.columns:
+        length = pc.fill_null(pc.binary_length(column), -1)
+        parts += [length.cast(pa.large_string()), pc.fill_null(column, "").cast(pa.large_string())]
+    return pc.binary_join_element_wise(*parts, pa.scalar(" ", pa.large_string()))
+
+
+def _others(rows: pa.Table, keys: pa.Array, theirs: pa.Array) -> pa.Table:
+    """The rows that the other version does not have."""
+    import pyarrow.compute as pc
+
+    return rows.filter(pc.invert(pc.is_in(keys, theirs)))
+
+
+def _by_id(rows: pa.Table) -> dict[str, Row]:
+    return {row.id: row for row in rows_of(rows) if row.id is not None}
+
+
+def operations(changes: Iterable[RowChange]) -> list[Operation]:
+    """The same as operations, which an engine can apply; an error if a row is no subscription."""
+    found: list[Operation] = []
+    for change in changes:
+        before, after = change.before, change.after
+        if after is None:
+            found.append(Unsubscribe(change.id))
+            continue
+        subscribe = operation_of(after)
+        if before is not None and before.owner == after.owner:
+            found.append(Change(change.id, subscribe.expression, subscribe.parameters))
+            continue
+        if before is not None:
+            found.append(Unsubscribe(change.id))
+        found.append(subscribe)
+    return found
