@@ -99,7 +99,7 @@ class OtherTests:
 
     def __init__(self, others: Sequence[Other], absent: Absent) -> None:
         self._absent: Absent = absent
-        self._rest: list[tuple[int, Other]] = []
+        self._rest: list[tuple[int, Clause]] = []
         self._clauses: list[tuple[int, Clause]] = []
         self._straight: dict[str, list[int]] = {}  # the numbers of those that are not inverted
         patterns: list[Constraint] = []
@@ -117,7 +117,7 @@ class OtherTests:
             elif [each.operator for each in other.constraints] == [Operator.HAS]:
                 lists.setdefault(other.attribute, []).append(number)
             else:
-                self._rest.append((number, other))
+                self._rest.append((number, Clause(other.constraints)))
         self._index = PatternIndex(patterns, numbers)
         self._of_elements = {
             attribute: _of_elements([others[each] for each in here], here)
@@ -211,8 +211,9 @@ class OtherTests:
     def _held(self, columns: EventBatch) -> tuple[Array, Array]:
         """Events and the tests that hold for them, of those that are no patterns."""
         numbers, held = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
-        for number, other in self._rest:
-            mask = columns.test(other.attribute, other.constraints, self._absent)
+        for number, clause in self._rest:
+            constraints = clause.constraints
+            mask = columns.test(constraints[0].attribute, constraints, self._absent)
             held.append(np.flatnonzero(mask))
             numbers.append(np.full(len(held[-1]), number, np.int32))
         regions = np.zeros(0, np.int64)
@@ -275,8 +276,8 @@ class OtherTests:
         return np.sort(np.concatenate(held))
 
     def _rest_of(self, event: Event) -> Iterable[int]:
-        for number, other in self._rest:
-            if Clause(other.constraints).matches(event, self._absent):
+        for number, clause in self._rest:
+            if clause.matches(event, self._absent):
                 yield number
         if event.is_region:
             for number, clause in self._clauses:

@@ -28,11 +28,12 @@ many lengths there are and however much the literals share. No literal is longer
 that a hostile needle costs no more than that per place.
 
 *Regular expressions.* Where the expression plainly requires a literal, or one of a few
-(``required_literals.py``), these are looked up in the same way and the candidates searched one by
-one, or those of a word together where it has many.
+(``required_literals.py``), these are looked up in the same way. A word that has them, and all else
+that the expression requires in the right order, leaves the test *in doubt*: it is asked only when
+some clause depends on nothing else any more (``hits.py``).
 
-*Neither.* ``[0-9]+`` or ``___`` require no literal. Regular expressions of the kind are tried
-together (``regex_sets.py``), the rest one by one.
+*Neither.* ``[0-9]+`` or ``___`` require no literal. Their tests are in doubt of every word. Where a
+word has many to ask, they are tried together (``questions.py``).
 
 Cost: some 110 bytes per needle of ordinary length; time linear in the words' bytes plus hits and
 candidates. Rejected: the automaton of Aho and Corasick, whose nodes would take some 40 bytes for
