@@ -19,6 +19,7 @@ import numpy.typing as npt
 from predicast.arrays.csr import Array, expand, offsets
 
 _ASCII: int = 0x80  # the first byte that is not
+_LONG: int = 32  # bytes of words that are taken one by one sooner than byte by byte
 
 
 class Words(Sequence[str]):
@@ -74,8 +75,13 @@ class Words(Sequence[str]):
 
     def take(self, which: Array) -> Words:
         """Some of the words, by number."""
-        raw: Array = self.raw[expand(self.first, which)]
-        return Words(offsets((self.first[1:] - self.first[:-1])[which]), raw)
+        begins, ends = self.first[which], self.first[which + 1]
+        first = offsets(ends - begins)
+        if first[-1] < _LONG * len(which):
+            return Words(first, self.raw[expand(self.first, which)])
+        whole = memoryview(np.ascontiguousarray(self.raw))  # type: ignore[arg-type]
+        pieces = [whole[a:b] for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return Words(first, np.frombuffer(b"".join(pieces), np.uint8))
 
     def part(self, begin: int, end: int) -> Words:
         """The words from one number up to another, where they lie."""
@@ -97,6 +103,12 @@ class Words(Sequence[str]):
         distinct = sorted(set(every))
         rank = {word: place for place, word in enumerate(distinct)}
         return distinct, np.fromiter(map(rank.__getitem__, every), np.int32, len(every))
+
+    def numbered(self) -> npt.NDArray[np.int32]:
+        """A number for each word, the same for those that are."""
+        known: dict[bytes, int] = {}
+        numbers = (known.setdefault(word, len(known)) for word in self.encoded())
+        return np.fromiter(numbers, np.int32, len(self))
 
     @overload
     def __getitem__(self, index: int) -> str: ...

@@ -7,12 +7,13 @@ event is skipped and matches nothing. The latter two are counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from predicast.errors import InvalidOptionError, ModelError, suggest
 from predicast.locks import new_lock
+from predicast.matching.matcher import joined_pairs
 from predicast.model import Event
 from predicast.model.event_reader import EventReader
 from predicast.model.values import checked
@@ -126,14 +127,20 @@ class Asking:
 
     def match_table(self, view: StoreView, table: TableQuestion) -> Pairs:
         """The matches of the rows of a table."""
-        columns, refusals = self._columns(view, table)
-        pairs = view.matcher.match_columns(columns, table.limit)
-        return pairs.without(self._skipped(refusals, table))
+        pieces, refusals = self._columns(view, table)
+        found = [
+            view.matcher.match_columns(columns, table.limit).from_event(start)
+            for start, columns in pieces
+        ]
+        return joined_pairs(found).without(self._skipped(refusals, table))
 
     def count_table(self, view: StoreView, table: TableQuestion) -> np.ndarray:
         """How many there are of each row."""
-        columns, refusals = self._columns(view, table)
-        counts = view.matcher.count_columns(columns, table.limit)
+        import numpy as np
+
+        pieces, refusals = self._columns(view, table)
+        found = [view.matcher.count_columns(columns, table.limit) for _, columns in pieces]
+        counts = found[0] if len(found) == 1 else np.concatenate(found)
         skipped = self._skipped(refusals, table)
         if len(skipped):
             counts[skipped] = 0
@@ -163,8 +170,10 @@ class Asking:
         self._note(1, len(refused), refused[-1].message)
         return None if on_invalid == "skip" else read
 
-    def _columns(self, view: StoreView, asked: TableQuestion) -> tuple[EventBatch, Refusals]:
-        """What subscriptions look at in a table, and what is refused of it."""
+    def _columns(
+        self, view: StoreView, asked: TableQuestion
+    ) -> tuple[Iterator[tuple[int, EventBatch]], Refusals]:
+        """What subscriptions look at in a table, piece by piece, and what is refused of it."""
         from predicast.matching.batches.refusals import Refusals
 
         refusals = Refusals(raises=self._choice(asked.on_invalid) == "raise")

@@ -12,7 +12,7 @@ A ``Derivation`` never changes; when subscriptions name other derived attributes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +24,8 @@ from predicast.model.event import with_values
 if TYPE_CHECKING:
     from predicast.matching.batches import EventBatch
     from predicast.matching.matcher import View
+
+_PIECE: Final = 1 << 12  # events: what is made of them and searched stays in a processor's cache
 
 
 class Derivation:
@@ -92,6 +94,17 @@ class Derivation:
         value: Value | None = self._compiled[name](get)
         return value
 
+    def pieces(
+        self, batch: EventBatch, now: datetime | str | None = None
+    ) -> Iterator[tuple[int, EventBatch]]:
+        """The batch with its derived attributes piece by piece, each with its first row."""
+        if not self._trees:
+            yield 0, batch
+            return
+        at = now or datetime.now(UTC)
+        for start, piece in batch.chunks(_PIECE):
+            yield start, self.columns(piece, at)
+
     def columns(self, batch: EventBatch, now: datetime | str | None = None) -> EventBatch:
         """The batch with its derived attributes; ``now`` may also be a column of the batch."""
         if not self._trees:
@@ -100,7 +113,11 @@ class Derivation:
 
         if self.asks_for_now:
             batch = at_times(batch, now or datetime.now(UTC))
-        return with_derived(batch, self._trees)
+        wanted = dict.fromkeys(self._always)
+        for attribute in batch.attributes():
+            if attribute in self._by_input and any(map(len, batch.parts(attribute))):
+                wanted |= dict.fromkeys(self._by_input[attribute])
+        return with_derived(batch, {name: self._trees[name] for name in wanted}, hidden=self._trees)
 
     def match_batch(
         self, matcher: View, events: Sequence[Event], now: datetime | None

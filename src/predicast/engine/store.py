@@ -26,7 +26,7 @@ interrupted by the second Ctrl-C.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -76,15 +76,19 @@ class StoreView(NamedTuple):
         intervals: Mapping[str, tuple[str, str]] | None,
         now: datetime | str | None,
         refusals: Refusals,
-    ) -> EventBatch:
-        """What subscriptions look at in a table, derived attributes included."""
+    ) -> Iterator[tuple[int, EventBatch]]:
+        """What subscriptions look at in a table, derived attributes included.
+
+        In pieces of which each comes with its first row: so much is derived at a time as is still
+        near when it is matched.
+        """
         from predicast.matching.batches.event_batch import EventBatch
 
         wanted = self.reader.names
         if isinstance(now, str) and self.derivation.asks_for_now:
             wanted |= {now}
         batch = EventBatch.from_arrow(table, wanted, intervals, refusals)
-        return self.derivation.columns(batch, now)
+        return self.derivation.pieces(batch, now)
 
 
 _FEW: Final = 512  # subscriptions that are quicker put one by one than column by column

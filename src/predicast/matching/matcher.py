@@ -45,6 +45,10 @@ class Pairs(NamedTuple):
 
         return np.bincount(self.events, minlength=events).astype(np.int64, copy=False)
 
+    def from_event(self, first: int) -> Pairs:
+        """The same of events that are numbered from another one on."""
+        return Pairs(self.events + first, self.keys) if first else self
+
     def without(self, events: np.ndarray) -> Pairs:
         """The same without the matches of some events."""
         import numpy as np
@@ -66,6 +70,16 @@ class Pairs(NamedTuple):
             return self
         kept = np.arange(len(self.events)) - np.repeat(starts, lengths) < limit
         return Pairs(self.events[kept], self.keys[kept])
+
+
+def joined_pairs(several: Sequence[Pairs]) -> Pairs:
+    """The matches of batches that follow each other."""
+    import numpy as np
+
+    if len(several) == 1:
+        return several[0]
+    events, keys = zip(*several, strict=True)
+    return Pairs(np.concatenate(events), np.concatenate(keys))
 
 
 class Stored(NamedTuple):

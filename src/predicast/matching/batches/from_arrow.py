@@ -103,7 +103,8 @@ def _parts(table: pa.Table, leaf: LeafColumn, refusals: Refusals) -> list[TypedV
         if is_type(kind):
             return [part(*_gathered(leaf.name, pieces, read, refusals))]
     if is_text(kind):
-        return [_strings(leaf.name, pieces, refusals)]
+        there = any(len(piece.array) for piece in pieces)
+        return [_strings(leaf.name, pieces, refusals)] if there else []
     if is_list(kind):
         return [_lists(leaf.name, pieces, refusals)]
     error = UnsupportedColumnError(
@@ -222,9 +223,14 @@ def _are_numbered(texts: pa.Array) -> bool:
 
 def _unicode(name: str, piece: Piece, refusals: Refusals) -> Piece:
     """The piece without words that are not Unicode."""
-    codes, words = coded_text(piece.array)
+    codes, words = None, piece.array
+    if pa.types.is_dictionary(words.type):
+        codes, words = coded_text(piece.array)
     found = Words(*text_bytes(words))
     wrong = [] if found.is_ascii() else wrong_texts(words)
+    if not wrong:
+        return piece
+    codes = np.arange(len(words)) if codes is None else codes
     odd = np.isin(codes, wrong)
     if not odd.any():
         return piece

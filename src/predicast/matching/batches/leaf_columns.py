@@ -68,6 +68,8 @@ class LeafColumn(NamedTuple):
 
     def _descend(self, chunk: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int64] | None]:
         # Not by struct_field or flatten: they forget the struct's nulls where a field has runs.
+        if not self.path and len(chunk) and chunk.null_count == len(chunk):
+            return pa.nulls(0, self.type), np.zeros(0, np.int64)
         array = plain(chunk)
         there = _valid(array)
         for place in self.path:

@@ -295,8 +295,10 @@ class Strings(TypedValues):
             piece.words = self.words.part(first, first + len(piece))
             piece.values = piece.values - np.int32(first)
         elif len(piece) < len(self.words):
-            used, numbers = np.unique(piece.values, return_inverse=True)
-            piece.words, piece.values = self.words.take(used), numbers.astype(np.int32)
+            is_used = np.zeros(len(self.words), bool)
+            is_used[piece.values] = True
+            piece.words = self.words.take(np.flatnonzero(is_used))
+            piece.values = (np.cumsum(is_used, dtype=np.int32) - np.int32(1))[piece.values]
         return piece
 
 

@@ -18,7 +18,11 @@ from predicast.matching.columnar.plain.coding import (
     code_columns,
     code_event,
 )
-from predicast.matching.columnar.plain.matching import match_event, match_events
+from predicast.matching.columnar.plain.matching import (
+    match_doubtful,
+    match_event,
+    match_events,
+)
 from predicast.matching.columnar.plain.patterns import find_event_tests, find_tests
 from predicast.matching.columnar.plain.recent import match_bounds
 from predicast.matching.columnar.plain.results import gather, keep_live, mark_deleted
@@ -32,8 +36,9 @@ from predicast.matching.columnar.plain.words import (
 class Loops(NamedTuple):
     """One way of doing all of them."""
 
-    match_events: Callable[..., tuple[Array, Array]]
-    match_event: Callable[..., int]
+    match_events: Callable[..., tuple[Array, Array, Array, Array]]
+    match_event: Callable[..., tuple[int, int]]
+    match_doubtful: Callable[..., tuple[Array, Array]]
     gather: Callable[..., tuple[Array, Array]]
     mark_deleted: Callable[..., int]
     keep_live: Callable[..., None]
@@ -53,6 +58,7 @@ class Loops(NamedTuple):
 PLAIN: Final = Loops(
     match_events,
     match_event,
+    match_doubtful,
     gather,
     mark_deleted,
     keep_live,

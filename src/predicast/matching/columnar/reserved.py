@@ -23,9 +23,11 @@ SURE: Final = -1  # it holds
 ASK: Final = -2  # the caller verifies it
 WHOLE: Final = -3  # it holds if the literal is the whole word
 
-# Where a program ends (compile/programs.py).
+# Where a program ends (compile/programs.py), and what comes of a row; in doubt if it depends on
+# tests in doubt.
 HOLDS: Final = -1
 FAILS: Final = -2
+IN_DOUBT: Final = -3
 
 # What a test of a row is.
 IS_POINT: Final = 1  # all of its spans are single values

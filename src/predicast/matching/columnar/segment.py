@@ -30,7 +30,7 @@ from predicast.matching.columnar.layout.blocks import Layout, family_arrays
 from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.layout.rows import row_arrays
-from predicast.matching.columnar.patterns.hits import NO_HITS, Hits, OtherTests
+from predicast.matching.columnar.patterns.hits import NO_HITS, OtherTests, no_hits
 from predicast.matching.columnar.patterns.pattern_index import EventRoom
 from predicast.matching.columnar.reserved import IS_POINT, OF_PROGRAM
 from predicast.matching.columnar.runs import Runs, with_starts
@@ -171,20 +171,19 @@ class Segment:
     def _match_pieces(self, columns: EventBatch, *, counting: bool, enough: int) -> list[Runs]:
         """In pieces whose codes fit in memory."""
         width = len(self.axes) + self._other_tests.width + 1
-        most = max(min(_MOST_CODES // width, loops.now.most_events), 1)
+        tests = self._other_tests
+        most = max(min(_MOST_CODES // width, loops.now.most_events, tests.most_events), 1)
         found = []
         for start, piece in columns.chunks(most):
-            codes, hits = self._coder.of_batch(piece), self._hits(piece)
-            keys, ends = loops.now.match_events(
-                *self.image, *codes, *hits, self._unmarked(), counting, enough
-            )
+            hits, searched = tests.of_batch(piece) if self.others else no_hits(len(piece))
+            asked = (*self.image, *self._coder.of_batch(piece), *hits, self._unmarked())
+            keys, ends, doubtful, questions = loops.now.match_events(*asked, counting, enough)
             found.append(Runs(keys, with_starts(ends, start)))
+            if len(doubtful):
+                answers = tests.answers(hits, searched, questions)
+                keys, ends = loops.now.match_doubtful(*asked, doubtful, answers)
+                found.append(Runs(keys[:0] if counting else keys, with_starts(ends, start)))
         return found
-
-    def _hits(self, columns: EventBatch) -> Hits:
-        if self.others:
-            return self._other_tests.of_batch(columns)
-        return NO_HITS._replace(event_word=np.zeros((len(columns), 0), np.int32))
 
     def match_one(self, event: Event, epoch: int) -> list[int]:
         """The keys of the clauses that one event matches, as of an epoch."""
@@ -197,14 +196,25 @@ class Segment:
         self._coder.code_event(event, codes)
         tests = self._other_tests
         hits = tests.of_event(event, codes, room.patterns) if self.others else NO_HITS
-        asked = (*self.image, *codes.arrays, *hits, room.marks, self._deleted, self._since, epoch)
-        count = loops.now.match_event(*asked, room.found)
+        asked = (*self.image, *codes.arrays, *hits, room.marks)
+        held = self._deleted, self._since, epoch
+        count, doubts = loops.now.match_event(*asked, *held, room.found)
         if count < 0:
             room = _Room(codes, room.patterns, room.marks, -count)
-            count = loops.now.match_event(*asked, room.found)
+            count, doubts = loops.now.match_event(*asked, *held, room.found)
         keys: list[int] = room.found[:count].tolist()
+        if doubts:
+            keys += self._doubtful(asked, room, epoch)
         self._rooms.append(room)
         return keys
+
+    def _doubtful(self, asked: tuple[Array, ...], room: _Room, epoch: int) -> list[int]:
+        """What one event matches among the clauses that are in doubt; asked for once more."""
+        _, _, doubtful, questions = loops.now.match_events(*asked, False, EVERY)
+        answers = self._other_tests.answers_of_event(room.codes, room.patterns, questions)
+        keys, _ = loops.now.match_doubtful(*asked, doubtful, answers)
+        loops.now.keep_live(keys, self._deleted, self._since, epoch)
+        return keys[keys >= 0].tolist()  # type: ignore[no-any-return]
 
     def _unmarked(self) -> Array:
         """Room to mark the other tests that hold, and for how often it was used."""

@@ -213,13 +213,15 @@ def test_events(seed: int, layout: Layout, counting: bool) -> None:
     word_test = words.nonzero()[1].astype(np.int32)
     event_word = np.arange(60, dtype=np.int32).reshape(2, 30).T.copy()
     event_word[chance.random((30, 2)) < 0.2] = -1
-    hits = (event_word, word_first, word_test)
+    word_test = np.where(chance.random(len(word_test)) < 0.3, ~word_test, word_test)
+    everywhere = np.where(chance.random(2) < 0.7, ~np.arange(2), np.arange(2)).astype(np.int32)
+    hits = (event_word, word_first, word_test, np.arange(3), everywhere)
     # The first two columns are of what no event has, and some axes are among that.
     low[:, :2], high[:, :2], wide[:, :2] = 0, (0, UNREACHABLE), False
     column = np.arange(len(segment.axes), dtype=np.int32) + 2
     column[chance.random(len(column)) < 0.1] = NOT_THERE
     arguments = (*segment.image, low, high, wide, column, *hits)
-    (keys, ends), (right_keys, right_ends) = (
+    (keys, ends, *doubts), (right_keys, right_ends, *right_doubts) = (
         each.match_events(*arguments, unmarked(segment), counting, EVERY) for each in BOTH
     )
     if not counting:
@@ -227,6 +229,27 @@ def test_events(seed: int, layout: Layout, counting: bool) -> None:
         assert_the_same_one_by_one(segment, arguments[2:], by_event(right_keys, right_ends))
     assert counts(ends) == counts(right_ends)
     assert len(ends)
+    assert_the_same_in_doubt(segment, arguments, doubts, right_doubts, chance)
+
+
+def assert_the_same_in_doubt(
+    segment: Segment,
+    arguments: tuple[np.ndarray, ...],
+    doubts: list[np.ndarray],
+    right: list[np.ndarray],
+    chance: np.random.Generator,
+) -> None:
+    doubtful, questions = doubts
+    assert sorted(doubtful.tolist()) == sorted(right[0].tolist())
+    assert {*questions.tolist()} == {*right[1].tolist()}
+    assert len(doubtful)
+    asked = np.unique(questions)
+    answers = asked[chance.random(len(asked)) < 0.5]
+    (keys, ends), (right_keys, right_ends) = (
+        each.match_doubtful(*arguments, unmarked(segment), doubtful, answers) for each in BOTH
+    )
+    assert by_event(keys, ends) == by_event(right_keys, right_ends)
+    assert 0 < len(keys) < len(doubtful)
 
 
 def assert_the_same_one_by_one(
@@ -241,7 +264,7 @@ def assert_the_same_one_by_one(
         one = (*codes, column, event_word[event : event + 1].copy())
         for each in BOTH:
             found = np.empty(3_000, np.int32)
-            count = each.match_event(*segment.image, *one, *words, marks, *nothing, found)
+            count, _ = each.match_event(*segment.image, *one, *words, marks, *nothing, found)
             assert sorted(found[:count].tolist()) == sorted(right.get(event, []))
 
 

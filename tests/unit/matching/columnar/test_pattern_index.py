@@ -17,7 +17,7 @@ from predicast.arrays import Words
 from predicast.errors import InvalidConstraintError
 from predicast.matching.columnar.patterns import pattern_index, regex_sets
 from predicast.matching.columnar.patterns.index_arrays import LONGEST
-from predicast.matching.columnar.patterns.pattern_index import EventRoom, PatternIndex
+from predicast.matching.columnar.patterns.pattern_index import EventRoom, Found, PatternIndex
 from predicast.matching.columnar.patterns.required_literals import required_literals
 from predicast.model import Constraint, Kind, LikePattern, Operator
 from predicast.model.constraint import trusted_constraint
@@ -87,34 +87,47 @@ def assert_agrees(constraints: Sequence[Constraint], words: Sequence[str]) -> Pa
     index = PatternIndex([*constraints, OTHER])
     if not constraints:  # nobody asks for an attribute without any
         return index
-    first, numbers = index.hits("a", Words.of(words))
-    assert first.dtype == np.int64
-    assert numbers.dtype == np.int32
-    assert len(first) == len(words) + 1
     room = index.room()
-    for place, word in enumerate(words):
-        held = [number for number, pattern in enumerate(constraints) if pattern.holds(word)]
-        assert sorted({*numbers[first[place] : first[place + 1]].tolist()}) == held, repr(word)
-        found = one_by_one(index, word, room)
-        assert sorted({*found}) == held, repr(word)
+    for word, batched in zip(words, found(index, words), strict=True):
+        held = {number for number, pattern in enumerate(constraints) if pattern.holds(word)}
+        assert batched == held, repr(word)
+        assert one_by_one(index, word, room) == held, repr(word)
     return index
 
 
 OTHER = Constraint("b", Operator.CONTAINS, "a")  # which says nothing of the words of "a"
 
 
-def one_by_one(index: PatternIndex, word: str, room: EventRoom) -> list[int]:
+def one_by_one(index: PatternIndex, word: str, room: EventRoom) -> set[int]:
     """What is found in the word of an event that has no other string."""
     raw = np.frombuffer(b"?" + word.encode(), np.uint8)
     spots = np.array([1, len(raw), *[-1] * (2 * len(index.attributes) - 2), len(raw)])
     count = index.of_event(spots, raw, room)
     assert room.found.tolist() == [0, count]
-    return list(room.tests[:count].tolist())
+    tests = room.tests[:count].tolist()
+    doubts = {~test for test in tests if test < 0}
+    held = {test for test in tests if test >= 0}
+    return held | asked_about(index, index.found_in_event(spots, raw, room, 0), 0, doubts)
+
+
+def asked_about(index: PatternIndex, found: Found, word: int, doubts: set[int]) -> set[int]:
+    tests = np.array(sorted(doubts), np.int64)
+    return {*tests[index.held(found, np.full(len(tests), word), tests)].tolist()}
 
 
 def found(index: PatternIndex, words: Sequence[str]) -> list[set[int]]:
-    first, numbers = index.hits("a", Words.of(words))
-    return [{*numbers[a:b].tolist()} for a, b in pairwise(first)]
+    """The tests that hold for each word, those in doubt when they have been asked about."""
+    searched = index.search(index.place_of("a"), Words.of(words))
+    assert searched.first.dtype == np.int64
+    assert searched.tests.dtype == np.int32
+    assert len(searched.first) == len(words) + 1
+    everywhere = index.everywhere(index.place_of("a")).tolist()
+    answers = []
+    for number, (begin, end) in enumerate(pairwise(searched.first)):
+        tests = everywhere + searched.tests[begin:end].tolist()
+        doubts = {~test for test in tests if test < 0}
+        answers.append({t for t in tests if t >= 0} | asked_about(index, searched, number, doubts))
+    return answers
 
 
 @settings(max_examples=300, deadline=None)
@@ -168,7 +181,7 @@ def test_many_regular_expressions_of_one_word_are_tried_together() -> None:
     regexes = [f"x[0-9]*y{{{n}}}z" for n in range(1, 30)]
     words = ["x1yyz", "xyyyyz x4yz", "x" * 50 + "yyyz", "z", "xyz" * 3]
     index = assert_agrees(matches(*regexes), words)
-    assert [made is None for made, _ in index._regexes[0]._sets] == [False]
+    assert [made is None for made, _ in index._questions._sets_of(0)._sets] == [False]
 
 
 def test_equal_patterns_all_hold() -> None:
@@ -261,7 +274,12 @@ def test_many_regular_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
         ("\\bab\\b\\d+", [("ab",)]),
         ("ab|", []),
         ("ab|.", []),
-        ("(?i)ab", []),
+        ("(?i)ab", [("ab", "aB", "Ab", "AB")]),
+        ("(?si)a&&.k", [("a&&", "A&&"), ("k", "K", "\u212a")]),
+        ("(?i)éa|b", [("b", "B", "a", "A")]),
+        ("(?i)é", []),
+        ("(?i)sé /v", [(" /v", " /V")]),
+        ("a\\n\\tb", [("a\n\tb",)]),
         ("ab(?s)*", []),  # RE2 repeats the b
         ("a(?i:b)c", []),
         ("\\Qa|b\\E", []),
@@ -309,7 +327,7 @@ GENERATED = st.recursive(
 @settings(max_examples=400, deadline=None)
 @given(
     st.lists(GENERATED, min_size=1, max_size=6),
-    st.lists(st.text("aAbBé日.{},2]\n", max_size=8), min_size=1, max_size=8),
+    st.lists(st.text("aAbBéÉ日.{},2]\n", max_size=8), min_size=1, max_size=8),
 )
 @example(["a(?s)*", "(?s)a+", "ab(?m)?"], ["", "a"])
 def test_generated_regular_expressions(regexes: list[str], words: list[str]) -> None:
@@ -331,8 +349,7 @@ def test_a_set_that_runs_out_of_memory_loses_nothing() -> None:
     index = PatternIndex([*matches("ab+c", "[0-9]+", "^.{3}$", "(?i)HAY"), *contains("b")])
     words = ["abbc", "needle in hay", "123", ""]
     expected = found(index, words)
-    [unindexed] = index._unindexed
-    sets = unindexed.sets
+    sets = index._questions._sets_of(0)
     sets._sets = [(Exhausted(), numbers) for _, numbers in sets._sets]
     assert sets._sets
     for _ in range(2):  # a set that failed is not tried again
@@ -352,7 +369,7 @@ def test_expressions_that_share_much_and_have_many_states() -> None:
 def test_regular_expressions_too_large_for_a_set() -> None:
     regexes = [f"[a-z]{{{n}}}[à-ÿ日-本]{{{n}}}" for n in range(200, 260)]
     index = assert_agrees(matches(*regexes), ["z" * 400, "z" * 230 + "é" * 230])
-    assert [made for made, _ in index._unindexed[0].sets._sets] == [None]
+    assert [made for made, _ in index._questions._sets_of(0)._sets] == [None]
 
 
 def test_many_needles_and_memory() -> None:

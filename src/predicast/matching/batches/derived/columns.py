@@ -147,6 +147,14 @@ def ranked_together(
     return ranks[left.values], ranks[len(left.words) :][right.values]
 
 
+def numbered_together(
+    left: Strings, right: Strings
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The strings of both by numbers that are the same where they are."""
+    numbers = Words.joined([left.words, right.words]).numbered()
+    return numbers[left.values], numbers[len(left.words) :][right.values]
+
+
 def from_values(values: Sequence[Any], inverse: npt.NDArray[Any], rows: Rows | None) -> Column:
     """A column of values of Python's, each in as many rows as ``inverse`` has it."""
     if set(map(type, values)) == {str}:

@@ -10,7 +10,7 @@ only in what is said of lists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import product
 from typing import Any, Final, NamedTuple
@@ -45,6 +45,7 @@ from predicast.matching.batches.derived.columns import (
     kept_rows,
     made,
     merged,
+    numbered_together,
     ranked_together,
     rows_of,
     with_values,
@@ -69,9 +70,15 @@ _ARITHMETIC: Final = frozenset({"+", "-", "*", "/", "%"})
 _OF_ONE: Final = frozenset({"negative", "abs", "floor", "ceil"})
 
 
-def with_derived(batch: EventBatch, trees: Mapping[str, Tree]) -> EventBatch:
-    """The batch with the attributes that expressions make, in place of any of their names."""
-    parts = {name: batch.parts(name) for name in batch.attributes() if name not in trees}
+def with_derived(
+    batch: EventBatch, trees: Mapping[str, Tree], hidden: Container[str] | None = None
+) -> EventBatch:
+    """The batch with the attributes that expressions make, in place of any of their names.
+
+    What it has under other ``hidden`` names is not seen either.
+    """
+    hidden = trees if hidden is None else hidden
+    parts = {name: batch.parts(name) for name in batch.attributes() if name not in hidden}
     for name, tree in trees.items():
         parts[name] = _root(batch, tree)
     return EventBatch(len(batch), parts)
@@ -253,7 +260,8 @@ def _compared(function: str, left: TypedValues, right: TypedValues) -> Column:
 
 def _comparison(function: str, left: TypedValues, right: TypedValues) -> Mask | None:
     if isinstance(left, Strings) and isinstance(right, Strings):
-        return numbers.DIRECT[function](*ranked_together(left, right))
+        together = numbered_together if function == "=" else ranked_together
+        return numbers.DIRECT[function](*together(left, right))
     if type(left) is type(right) and not (isinstance(left, Booleans) and function != "="):
         return numbers.DIRECT[function](left.values, right.values)
     return numbers.compared(function, left, right)

@@ -1,8 +1,8 @@
 """Functions of strings over the bytes of whole columns.
 
-What is ASCII changes its case byte by byte, all words at once. The others go through
-Python one by one: some characters have no single counterpart ("İ" becomes two), and some depend on
-where they stand (a sigma at the end of a word).
+What is ASCII changes its case byte by byte, all words at once, and what has no case ("–", "日")
+stays. Words with other letters go through Python one by one: some have no single
+counterpart ("İ" becomes two), and some depend on where they stand (a sigma at the end of a word).
 """
 
 from __future__ import annotations
@@ -46,10 +46,13 @@ def _in_case(words: Words, first_letter: int, change: Callable[[str], str]) -> W
     is_letter = (text - np.uint8(first_letter)) < np.uint8(26)
     changed = text ^ (is_letter.view(np.uint8) * _APART)
     first = words.first - words.first[0]
-    beyond = np.flatnonzero(text >= _HALF)
-    if not len(beyond):
+    if words.is_ascii():
         return Words(first, changed)
-    odd = np.unique(np.searchsorted(first, beyond, "right") - 1)
+    is_beyond = text >= _HALF
+    # All bytes of a character that is not ASCII are beyond it.
+    if all(change(each) == each for each in {*text[is_beyond].tobytes().decode()}):
+        return Words(first, changed)
+    odd = np.unique(np.searchsorted(first, np.flatnonzero(is_beyond), "right") - 1)
     return _replaced(first, changed, odd, _changed(list(words.take(odd)), change))
 
 

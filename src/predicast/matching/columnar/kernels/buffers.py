@@ -37,6 +37,18 @@ def with_room(keys: Any, count: int, more: int) -> Any:
 
 
 @kernel
+def with_pair(pairs: Any, count: int, event: int, other: int) -> Any:
+    """The pairs of an event and a number, each as one number, and one more."""
+    if count == len(pairs):
+        larger = np.empty(2 * len(pairs), np.int64)
+        for place in range(count):
+            larger[place] = pairs[place]
+        pairs = larger
+    pairs[count] = (np.int64(event) << 32) | other
+    return pairs
+
+
+@kernel
 def with_run(runs: Any, number: int, event: int, end: int) -> Any:
     """The runs and one more: an event, and where its keys end."""
     if number == len(runs):

@@ -19,6 +19,7 @@ _EVERY: Final = 2**63 - 1
 COMPILED: Final = Loops(
     matching.match_events,
     matching.match_event,
+    matching.match_doubtful,
     matching.gather,
     matching.mark_deleted,
     matching.keep_live,

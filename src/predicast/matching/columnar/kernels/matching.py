@@ -16,7 +16,7 @@ from numba import types
 from predicast.matching.columnar.kernels.blocks import scan_family, visits_of
 from predicast.matching.columnar.kernels.compiling import array, entry, kernel
 from predicast.matching.columnar.kernels.images import AT, bytes_of, longs_of
-from predicast.matching.columnar.kernels.rows import find_rows
+from predicast.matching.columnar.kernels.rows import find_rows, try_rows
 
 _ROOM: Final = 1 << 12  # matches that there is room for at first
 _EVERY: Final = np.iinfo(np.int64).max
@@ -26,15 +26,16 @@ _EVERY: Final = np.iinfo(np.int64).max
 def _matched(
     image: Any, codes: Any, hits: Any, marks: Any, room: Any, counting: bool, enough: int
 ) -> Any:
-    """Ask all families and all rows: keys, runs, and how many there are of each."""
+    """Ask all families and all rows: keys, runs, and how many there are of each; and doubts."""
     out = (room, np.empty((16, 2), np.int64), np.int64(0), np.int64(0))
     for family in range(len(bytes_of(image, AT.width))):
         visits = visits_of(image, family, codes)
         if len(visits):
             out = scan_family(image, family, codes, visits, out, counting, enough)
+    doubts = np.empty(0, np.int64), np.empty(0, np.int64)
     if len(longs_of(image, AT.row_test_first)) > 1:
-        out = find_rows(image, codes, hits, marks, out, counting, enough)
-    return out
+        out, doubts = find_rows(image, codes, hits, marks, out, counting, enough)
+    return out, doubts
 
 
 @entry(
@@ -46,6 +47,8 @@ def _matched(
         array(types.boolean, 2),
         array(types.int32),
         array(types.int32, 2),
+        array(types.int64),
+        array(types.int32),
         array(types.int64),
         array(types.int32),
         array(types.int32, written=True),
@@ -63,20 +66,24 @@ def match_events(  # noqa: PLR0913, PLR0917  # as below
     event_word: Any,
     word_first: Any,
     word_test: Any,
+    column_first: Any,
+    column_test: Any,
     marks: Any,
     counting: bool,
     enough: int,
 ) -> Any:
     """The matches of events: keys, and runs of (event, where its keys end).
 
-    ``counting`` leaves the keys out; ``enough`` ends an event's run when it has that many.
+    And what is in doubt: rows, and the tests to ask about, each together with its event as one
+    number. ``counting`` leaves the keys out; ``enough`` ends an event's run when it has that many.
     ``marks`` has a place for each other test, and one more.
     """
     image, codes = (data, directory), (low, high, wide, column)
-    hits = (event_word, word_first, word_test)
+    hits = (event_word, word_first, word_test, column_first, column_test)
     room = np.empty(_ROOM, np.int32)
-    keys, runs, count, number = _matched(image, codes, hits, marks, room, counting, enough)
-    return keys[: 0 if counting else count], runs[:number]
+    out, doubts = _matched(image, codes, hits, marks, room, counting, enough)
+    keys, runs, count, number = out
+    return keys[: 0 if counting else count], runs[:number], doubts[0], doubts[1]
 
 
 @entry(
@@ -88,6 +95,53 @@ def match_events(  # noqa: PLR0913, PLR0917  # as below
         array(types.boolean, 2),
         array(types.int32),
         array(types.int32, 2),
+        array(types.int64),
+        array(types.int32),
+        array(types.int64),
+        array(types.int32),
+        array(types.int32, written=True),
+        array(types.int64),
+        array(types.int64),
+    )
+)
+def match_doubtful(  # noqa: PLR0913, PLR0917  # as below
+    data: Any,
+    directory: Any,
+    low: Any,
+    high: Any,
+    wide: Any,
+    column: Any,
+    event_word: Any,
+    word_first: Any,
+    word_test: Any,
+    column_first: Any,
+    column_test: Any,
+    marks: Any,
+    doubtful: Any,
+    answers: Any,
+) -> Any:
+    """The matches among rows that were in doubt: keys, and runs of (event, where its keys end).
+
+    ``answers`` are those of the tests asked about that hold, each with its event, ascending.
+    """
+    image, codes = (data, directory), (low, high, wide, column)
+    hits = (event_word, word_first, word_test, column_first, column_test)
+    room = np.empty(len(doubtful), np.int32), np.empty((16, 2), np.int64), np.int64(0), np.int64(0)
+    keys, runs, count, number = try_rows(image, codes, hits, marks, doubtful, answers, room)
+    return keys[:count], runs[:number]
+
+
+@entry(
+    (
+        array(types.uint8),
+        array(types.int64),
+        array(types.int32, 2),
+        array(types.int32, 2),
+        array(types.boolean, 2),
+        array(types.int32),
+        array(types.int32, 2),
+        array(types.int64),
+        array(types.int32),
         array(types.int64),
         array(types.int32),
         array(types.int32, written=True),
@@ -108,21 +162,25 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
     event_word: Any,
     word_first: Any,
     word_test: Any,
+    column_first: Any,
+    column_test: Any,
     marks: Any,
     deleted: Any,
     since: Any,
     epoch: int,
     found: Any,
-) -> int:
+) -> Any:
     """The matches of one event that were held at an epoch, written to ``found``: how many.
 
     If there is no room for them, nothing is written: the answer is the room it takes, below 0.
+    And how many rows are in doubt.
     """
     image, codes = (data, directory), (low, high, wide, column)
-    hits = (event_word, word_first, word_test)
-    keys, _, count, _ = _matched(image, codes, hits, marks, found, False, _EVERY)
+    hits = (event_word, word_first, word_test, column_first, column_test)
+    out, doubts = _matched(image, codes, hits, marks, found, False, _EVERY)
+    keys, _, count, _ = out
     if len(keys) > len(found):
-        return -len(keys)
+        return -len(keys), len(doubts[0])
     kept = 0
     for number in range(count):
         key = keys[number]
@@ -132,7 +190,7 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
             key = deleted[~key]
         found[kept] = key
         kept += 1
-    return kept
+    return kept, len(doubts[0])
 
 
 # Results.

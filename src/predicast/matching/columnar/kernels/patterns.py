@@ -14,6 +14,7 @@ from numba import types
 
 from predicast.matching.columnar.kernels.compiling import array, entry, inlined, kernel
 from predicast.matching.columnar.kernels.images import bytes_of, longs_of
+from predicast.matching.columnar.kernels.simd import eight_at, four_at, reversed_bytes
 from predicast.matching.columnar.kernels.words import window
 from predicast.matching.columnar.patterns.index_arrays import (
     AT_END,
@@ -21,25 +22,34 @@ from predicast.matching.columnar.patterns.index_arrays import (
     EACH,
     EVERY_CLASS,
     FIELD,
+    FILTERS,
     FOLD,
     HALF,
     HIGH_FACTOR,
+    LONG_CLASS,
     LONGEST,
     LOW_FACTOR,
     LOW_HALF,
-    NARROW,
+    NARROW_FIRST,
+    NARROW_SECOND,
     NO_BUCKET,
+    ONE,
     PARENT,
     PLACES,
+    SINGLE_CLASS,
     USES,
-    WIDE,
     WIDTHS,
 )
-from predicast.matching.columnar.reserved import ASK, SURE, WHOLE
+from predicast.matching.columnar.reserved import ASK, WHOLE
 
-_BYTE: Final = np.uint64(8)
 _WIDTH: Final = 8  # bytes of a window
+_STRETCH: Final = 1 << 11  # places of a word that are looked at before literals are looked for
 _CLASSES: Final = len(WIDTHS)
+_FIRST: Final = np.uint64(0xFF)
+_FIRST_LETTER: Final = np.uint8(ord("A"))
+_LAST_LETTER: Final = np.uint8(ord("Z"))
+_APART: Final = np.uint8(0x20)  # the one bit in which "A" and "a" differ
+_BYTES: Final = 256  # that there are
 _TEST: Final = (1 << 32) - 1  # the part of a use that is the test
 _OFTEN: Final = 1 << 30  # times that what was seen is told apart
 _ROOM: Final = 1 << 8  # for tests, at first
@@ -79,6 +89,16 @@ def _last_not_after(
         else:
             high = middle
     return low
+
+
+@inlined
+def _window(text: Any, place: int, end: int) -> Any:
+    """The window there; what is behind the end of the word may be in it."""
+    if place + _WIDTH <= len(text):
+        found = reversed_bytes(eight_at(text, place))
+    else:
+        found = window(text, place, end)
+    return found
 
 
 @kernel
@@ -133,6 +153,26 @@ def _find(pool: Any, at: int, size: int, text: Any, place: int, end: int) -> int
 
 
 @kernel
+def _are_folded_in_order(pool: Any, pieces: Any, text: Any, place: int, end: int) -> bool:
+    """Whether the pieces, in lower case, occur in order in text[place:end], in whatever case."""
+    for piece in range(len(pieces) - 1):
+        at, size = pieces[piece], pieces[piece + 1] - pieces[piece]
+        length = 0
+        while length < size:
+            if place + size > end:
+                return False
+            byte = text[place + length]
+            if _FIRST_LETTER <= byte <= _LAST_LETTER:
+                byte |= _APART
+            if byte == pool[at + length]:
+                length += 1
+            else:
+                place, length = place + 1, 0
+        place += size
+    return True
+
+
+@kernel
 def _in_order(
     pool: Any, pieces: Any, at_start: bool, at_end: bool, text: Any, place: int, end: int
 ) -> bool:
@@ -175,6 +215,8 @@ def _in_plan(image: Any, plan: int, text: Any, begin: int, end: int) -> bool:
     at_start = bytes_of(image, FIELD.at_start)[plan] != 0
     at_end = bytes_of(image, FIELD.at_end)[plan] != 0
     pool = bytes_of(image, FIELD.plan_text)
+    if bytes_of(image, FIELD.is_folded)[plan]:
+        return bool(_are_folded_in_order(pool, pieces, text, begin, end))
     return bool(_in_order(pool, pieces, at_start, at_end, text, begin, end))
 
 
@@ -206,79 +248,155 @@ def _has_literals(tables: Any, section: int) -> bool:
 
 
 @kernel
+def _begins(there: Any, wide: Any, shift: Any, narrow: Any) -> Any:
+    """Of which classes literals may begin with four bytes, the first the least significant."""
+    classes = wide[((there * LOW_FACTOR) & LOW_HALF) >> shift]
+    if len(narrow):
+        classes |= narrow[(there & NARROW_FIRST) | ((there >> ONE) & NARROW_SECOND)]
+    return classes
+
+
+# In the next two all places are written, and those that are of no interest are written over: a
+# branch that nobody can foretell takes longer.
+
+
+@kernel
+def _likely(text: Any, place: int, end: int, wide: Any, narrow: Any, places: Any) -> int:
+    """Write the places from one up to another where a literal may begin: how many.
+
+    Four bytes must be there from each.
+    """
+    count, shift = np.uint64(0), _shift(wide)
+    if len(narrow):
+        for each in range(place, end):
+            places[count] = each
+            count += np.uint64(_begins(four_at(text, each), wide, shift, narrow) != 0)
+    else:
+        for each in range(place, end):
+            places[count] = each
+            hashed = (four_at(text, each) * LOW_FACTOR) & LOW_HALF
+            count += np.uint64(wide[hashed >> shift] != 0)
+    return np.int64(count)  # type: ignore[return-value]
+
+
+@kernel
+def _likelier(
+    text: Any, filters: Any, singles: Any, stamp: int, places: Any, classes: Any, count: int
+) -> int:
+    """Leave those places where a literal may begin by what is known of eight bytes: how many.
+
+    A literal of a single byte is of interest once in a word.
+    """
+    wide, long, narrow = filters
+    wide_shift, long_shift, left = _shift(wide), _shift(long), np.uint64(0)
+    for number in range(count):
+        place = places[number]
+        there = eight_at(text, place)
+        low, first = there & LOW_HALF, there & _FIRST
+        mixed = (low * LOW_FACTOR) ^ ((there >> HALF) * HIGH_FACTOR)
+        found = _begins(low, wide, wide_shift, narrow)
+        found &= long[(mixed & LOW_HALF) >> long_shift] | ~LONG_CLASS
+        found &= ~(SINGLE_CLASS * np.uint8(singles[first] == stamp))
+        singles[first] = stamp
+        places[left], classes[left] = place, found
+        left += np.uint64(found != 0)
+    return np.int64(left)  # type: ignore[return-value]
+
+
+@kernel
+def _new_room() -> Any:
+    """What a search writes to on its way."""
+    return (
+        np.empty(_STRETCH + 2, np.int64),
+        np.empty(_STRETCH + 2, np.uint8),
+        np.zeros(_BYTES, np.int64),
+        np.empty(LONGEST, np.uint8),
+    )
+
+
+@kernel
 def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they do
-    image: Any, attribute: int, words: Any, text: Any, seen: Any, stamp: int, ends: Any, out: Any
+    image: Any, attribute: int, words: Any, text: Any, marked: Any, room: Any, ends: Any, out: Any
 ) -> Any:
     """Report what is found in each word, and how many tests there are at the end of each."""
     pool, literals = bytes_of(image, FIELD.text), longs_of(image, FIELD.literals)
     tables, uses = longs_of(image, FIELD.tables), longs_of(image, FIELD.uses)
+    doubt_test, is_asked = longs_of(image, FIELD.doubt_test), bytes_of(image, FIELD.is_asked)
     slots = bytes_of(image, FIELD.slots).view(np.uint64)
-    filters, filter_first = bytes_of(image, FIELD.filters), longs_of(image, FIELD.filter_first)
-    wide = filters[filter_first[2 * attribute] : filter_first[2 * attribute + 1]]
-    narrow = filters[filter_first[2 * attribute + 1] : filter_first[2 * attribute + 2]]
-    wide_shift, narrow_shift, has_narrow = _shift(wide), _shift(narrow), len(narrow) > 0
+    every, first = bytes_of(image, FIELD.filters), longs_of(image, FIELD.filter_first)
+    at = FILTERS * attribute
+    wide, narrow = every[first[at] : first[at + 1]], every[first[at + 2] : first[at + 3]]
+    filters = wide, every[first[at + 1] : first[at + 2]], narrow
     section = PLACES * attribute
     at_start, at_end = section + AT_START, section + AT_END
     has_start, has_end = _has_literals(tables, at_start), _has_literals(tables, at_end)
-    backwards = np.empty(LONGEST, np.uint8)
+    seen, stamp = marked
+    places, classes, singles, backwards = room
+    known = len(text) - _WIDTH + 1  # from here on there is no whole window
     tests, count, asked, number = out
     for word in range(len(words) - 1):
         begin, end = words[word], words[word + 1]
         stamp += 1
-        key = window(text, begin, end)
+        reached, found, ends_at = begin, 0, end if len(wide) else begin
         # Two places before the word stand for its start and its end.
-        for place in range(begin - 2, end if len(wide) else begin):
-            if place >= begin:
-                here = key
-                key <<= _BYTE
-                if place + _WIDTH < end:
-                    key |= np.uint64(text[place + _WIDTH])
-                classes = wide[(((here >> WIDE) * LOW_FACTOR) & LOW_HALF) >> wide_shift]
-                if has_narrow:
-                    classes |= narrow[(((here >> NARROW) * LOW_FACTOR) & LOW_HALF) >> narrow_shift]
-                if classes == 0:
-                    continue
-                literal = _longest_at(
-                    tables, slots, literals, pool, section, classes, here, text, place, end
-                )
-            elif place == begin - 1:
-                if not has_start:
-                    continue
-                literal = _longest_at(
-                    tables, slots, literals, pool, at_start, EVERY_CLASS, key, text, begin, end
-                )
-            else:
-                if not has_end:
-                    continue
-                size = min(end - begin, LONGEST)
-                for step in range(size):
-                    backwards[step] = text[end - 1 - step]
-                last = window(backwards, 0, size)
-                literal = _longest_at(
-                    tables, slots, literals, pool, at_end, EVERY_CLASS, last, backwards, 0, size
-                )
-            while literal >= 0 and seen[literal] != stamp:
-                seen[literal] = stamp
-                at = EACH * literal
-                for place_of_use in range(literals[at + USES], literals[at + EACH + USES]):
-                    use = uses[place_of_use]
-                    plan, test = use >> 32, use & _TEST
-                    if plan == ASK:
-                        if number == len(asked):
-                            asked = _larger(asked)
-                        asked[number] = (np.int64(word) << 32) | test
-                        number += 1
-                        continue
-                    if plan == WHOLE:
-                        if literals[at + EACH] - literals[at] != end - begin:
-                            continue
-                    elif plan != SURE and not _in_plan(image, plan, text, begin, end):
-                        continue
-                    if count == len(tests):
-                        tests = _larger(tests)
-                    tests[count] = test
-                    count += 1
-                literal = literals[at + PARENT]
+        for place in range(begin - 2, begin):
+            if has_end if place < begin - 1 else has_start:
+                places[found], classes[found] = place, EVERY_CLASS
+                found += 1
+        while found or reached < ends_at:
+            until = min(reached + _STRETCH, ends_at)
+            if reached < min(until, known):
+                likely = places[found:], classes[found:]
+                more = _likely(text, reached, min(until, known), wide, narrow, likely[0])
+                found += _likelier(text, filters, singles, stamp, *likely, more)
+            for place in range(max(reached, known), until):
+                places[found], classes[found] = place, EVERY_CLASS
+                found += 1
+            reached = until
+            for which in range(found):
+                place = places[which]
+                if place >= begin - 1:
+                    here, there = max(place, begin), section if place >= begin else at_start
+                    key = _window(text, here, end)
+                    literal = _longest_at(
+                        *(tables, slots, literals, pool, there),
+                        *(classes[which], key, text, here, end),
+                    )
+                else:
+                    size = min(end - begin, LONGEST)
+                    for step in range(size):
+                        backwards[step] = text[end - 1 - step]
+                    key = window(backwards, 0, size)
+                    literal = _longest_at(
+                        *(tables, slots, literals, pool, at_end),
+                        *(classes[which], key, backwards, 0, size),
+                    )
+                while literal >= 0 and seen[literal] != stamp:
+                    seen[literal] = stamp
+                    at = EACH * literal
+                    for place_of_use in range(literals[at + USES], literals[at + EACH + USES]):
+                        use = uses[place_of_use]
+                        plan, test = use >> 32, use & _TEST
+                        doubtful = plan == ASK
+                        if plan == WHOLE:
+                            if literals[at + EACH] - literals[at] != end - begin:
+                                continue
+                        elif plan >= 0:
+                            if not _in_plan(image, plan, text, begin, end):
+                                continue
+                            doubtful = is_asked[plan] != 0
+                        if doubtful:
+                            if number == len(asked):
+                                asked = _larger(asked)
+                            asked[number] = (np.int64(word) << 32) | test
+                            number += 1
+                            test = ~doubt_test[test]
+                        if count == len(tests):
+                            tests = _larger(tests)
+                        tests[count] = test
+                        count += 1
+                    literal = literals[at + PARENT]
+            found = 0
         ends[word] = count
     return tests, count, asked, number
 
@@ -289,10 +407,10 @@ _LONG: Final = array(types.int64)
 
 @entry((_TEXT, _LONG, types.int64, _LONG, _TEXT))
 def find_tests(data: Any, directory: Any, attribute: int, word_first: Any, text: Any) -> Any:
-    """The tests that hold for each word of an attribute, and what is to be asked.
+    """The tests that may hold for each word of an attribute, and what is to be asked.
 
-    Where the tests of each word begin, those, and word and test in one number for each that is to
-    be asked, some twice.
+    Where the tests of each word begin; those that hold, and ~ of those in doubt; word and doubt in
+    one number for each that is to be asked. Some are there twice.
     """
     image = data, directory
     seen = np.zeros(len(longs_of(image, FIELD.literals)) // EACH, np.int32)
@@ -300,7 +418,7 @@ def find_tests(data: Any, directory: Any, attribute: int, word_first: Any, text:
     first = np.zeros(words + 1, np.int64)
     room = np.empty(words + _ROOM, np.int32), np.int64(0), np.empty(_ROOM, np.int64), np.int64(0)
     tests, count, asked, number = _search(
-        image, attribute, word_first, text, seen, 0, first[1:], room
+        image, attribute, word_first, text, (seen, 0), _new_room(), first[1:], room
     )
     return first, tests[:count], asked[:number]
 
@@ -333,21 +451,30 @@ def find_event_tests(
     ``spots`` are where the string of each attribute begins and ends, and -1 if there is none. The
     last of ``seen`` counts how often it was used. If there is no room for all, nothing that was
     written counts, and the answer is the room it takes, below 0. What is to be asked goes by
-    attribute and test.
+    twice the number of the attribute, and the doubt. What is true of any string comes with it.
     """
     image = data, directory
+    everywhere = longs_of(image, FIELD.everywhere)
+    everywhere_first = longs_of(image, FIELD.everywhere_first)
     last = len(seen) - 1
-    ends = np.empty(1, np.int64)
+    ends, room = np.empty(1, np.int64), _new_room()
     out = tests, np.int64(0), asked, np.int64(0)
     for attribute in range(attributes):
         if spots[2 * attribute] < 0:
             continue
         before = out[3]
         word = spots[2 * attribute : 2 * attribute + 2]
-        out = _search(image, attribute, word, text, seen, seen[last], ends, out)
+        out = _search(image, attribute, word, text, (seen, seen[last]), room, ends, out)
         for place in range(before, out[3]):
-            out[2][place] |= np.int64(attribute) << 32
+            out[2][place] |= np.int64(2 * attribute) << 32
         seen[last] += 1
+        found, count, asked, number = out
+        for place in range(everywhere_first[attribute], everywhere_first[attribute + 1]):
+            if count == len(found):
+                found = _larger(found)
+            found[count] = everywhere[place]
+            count += 1
+        out = found, count, asked, number
     if seen[last] > _OFTEN:
         seen[:] = 0
     if len(out[0]) > len(tests) or len(out[2]) > len(asked):

@@ -1,4 +1,4 @@
-"""Comparing 64 spans at a time: vector instructions that numba does not offer by itself.
+"""Comparing 64 spans at a time, and bytes several at a time: what numba does not offer by itself.
 
 ``span_mask`` loads 64 lower and 64 upper codes, compares them with what an event says and returns
 the outcome as the bits of one integer. Written out as LLVM vectors it becomes a handful of
@@ -8,6 +8,7 @@ few that hold are then hard to pick.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ from predicast.matching.columnar.reserved import LANES
 # What it makes is called without the context, which its type does not know.
 intrinsic: Callable[[Callable[..., Any]], Any] = _intrinsic
 _insert_function: Any = get_or_insert_function
+
+_LONG: Final = 8  # bytes of the widest number
 
 
 def _splat(builder: Any, scalar: Any, lane: Any) -> Any:
@@ -86,6 +89,40 @@ def range_mask(context: Any, values: Any, place: Any, lo: Any, hi: Any) -> Any:
         return builder.bitcast(held, ir.IntType(LANES))
 
     return types.uint64(values, types.int64, types.float64, types.float64), generate
+
+
+def _bytes_at(count: int) -> Any:
+    number = ir.IntType(8 * count)
+
+    @intrinsic
+    def bytes_at(context: Any, raw: Any, place: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            raw, place = arguments
+            array = context.make_array(signature.args[0])(context, builder, raw)
+            start = builder.gep(array.data, [place], source_etype=ir.IntType(8))
+            loaded = builder.load(builder.bitcast(start, number.as_pointer()), align=1, typ=number)
+            if sys.byteorder == "big":
+                loaded = builder.bswap(loaded)
+            return builder.zext(loaded, ir.IntType(64)) if count < _LONG else loaded
+
+        return types.uint64(raw, types.int64), generate
+
+    return bytes_at
+
+
+# So many bytes from a place on, all of which must be there, the first the least significant.
+four_at = _bytes_at(4)
+eight_at = _bytes_at(_LONG)
+
+
+@intrinsic
+def reversed_bytes(context: Any, number: Any) -> Any:
+    """The number whose first byte is the last of this one."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bswap(arguments[0])
+
+    return types.uint64(types.uint64), generate
 
 
 @intrinsic

@@ -5,16 +5,23 @@ Nothing is written per event but the words that it has. What holds is known per 
     event_word   note   city   rest       one column for each attribute with patterns, or conditions
       event 0     0      2      -1        on elements, that there is, and one for other tests; -1:
       event 1     1     -1       3         nothing there
-    word_test    0: [4, 7]   1: []   2: [5]   3: [8]      the tests that hold for each word
+    word_test    0: [4, ~7]  1: []   2: [5]   3: [8]      the tests that hold for each word
+    column_test  [~6]         []      []                   and those of every word of a column
 
 A loop that looks at an event marks the tests of its words, and whether one holds is then a single
 look (``kernels/rows.py``). Three things are words without being strings: what holds of an attribute
 that is absent, where that passes; a list; and what holds of one event beyond patterns.
+
+Complements are tests *in doubt*: only a look at the whole word decides, and that takes longer than
+everything else. So it is taken when a clause depends on nothing else any more, which
+is seldom: the loop puts such clauses down with the tests that it has to know, ``answers``
+says which of them hold, and these clauses are tried again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -26,10 +33,12 @@ from predicast.matching.batches.typed_values import Strings
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.event_codes import OneEvent
 from predicast.matching.columnar.patterns.element_tests import ElementTests
-from predicast.matching.columnar.patterns.pattern_index import EventRoom, PatternIndex
+from predicast.matching.columnar.patterns.pattern_index import EventRoom, Found, PatternIndex
 from predicast.model import Absent, Clause, Constraint, Elements, Event, Interval, Operator
 
 _NOWHERE: Final = -1  # no word
+_MOST_DOUBTS: Final = 1 << 20  # of events, at a time
+_LOW: Final = (1 << 32) - 1  # the part that is the test where it is one number with an event
 
 
 class Hits(NamedTuple):
@@ -38,6 +47,16 @@ class Hits(NamedTuple):
     event_word: Array
     word_first: Array
     word_test: Array
+    column_first: Array
+    column_test: Array
+
+
+class Searched(NamedTuple):
+    """What was searched for the sake of the hits of a batch, in case that something is in doubt."""
+
+    column: Array  # of the attribute of each number, -1 if no event has it
+    first_words: list[int]  # the numbers of the first words of each of the following
+    found: list[Found]
 
 
 class _OfElements(NamedTuple):
@@ -64,10 +83,15 @@ class _Words:
         self._count += len(first) - 1
         return number
 
-    def hits(self, event_word: Array) -> Hits:
-        """What there is, with the words of each event."""
+    def hits(self, event_word: Array, of_columns: Sequence[Array]) -> Hits:
+        """What there is, with the words of each event, and what is true of any in some columns."""
         tests = np.concatenate(self._tests).astype(np.int32, copy=False)
-        return Hits(event_word, offsets(np.concatenate(self._sizes)), tests)
+        sizes = np.zeros(event_word.shape[1], np.int64)
+        sizes[: len(of_columns)] = [*map(len, of_columns)]
+        return Hits(
+            *(event_word, offsets(np.concatenate(self._sizes)), tests, offsets(sizes)),
+            np.concatenate([np.zeros(0, np.int32), *of_columns]),
+        )
 
 
 class OtherTests:
@@ -75,7 +99,7 @@ class OtherTests:
 
     def __init__(self, others: Sequence[Other], absent: Absent) -> None:
         self._absent: Absent = absent
-        self._rest: list[tuple[int, Other]] = []
+        self._rest: list[tuple[int, Clause]] = []
         self._clauses: list[tuple[int, Clause]] = []
         self._straight: dict[str, list[int]] = {}  # the numbers of those that are not inverted
         patterns: list[Constraint] = []
@@ -93,12 +117,15 @@ class OtherTests:
             elif [each.operator for each in other.constraints] == [Operator.HAS]:
                 lists.setdefault(other.attribute, []).append(number)
             else:
-                self._rest.append((number, other))
+                self._rest.append((number, Clause(other.constraints)))
         self._index = PatternIndex(patterns, numbers)
         self._of_elements = {
             attribute: _of_elements([others[each] for each in here], here)
             for attribute, here in lists.items()
         }
+        # The attribute of each test, by its number in the index, if it is one on strings.
+        self._place = np.full(len(others), -1)
+        self._place[numbers] = [self._index.place_of(each.attribute) for each in patterns]
         self._all = len(others)
         self._has_rest = bool(self._rest or self._clauses)
         self.width = len(self.attributes) + len(self._of_elements) + self._has_rest
@@ -116,8 +143,13 @@ class OtherTests:
         of_elements = (each.tests.nbytes() for each in self._of_elements.values())
         return self._index.nbytes() + sum(of_elements)
 
-    def of_batch(self, columns: EventBatch) -> Hits:
-        """What holds for the events of a batch."""
+    @property
+    def most_events(self) -> int:
+        """Of how many events at a time all that is in doubt of any word fits in memory."""
+        return max(_MOST_DOUBTS // (self._index.always_in_doubt + 1), 1)
+
+    def of_batch(self, columns: EventBatch) -> tuple[Hits, Searched]:
+        """What holds for the events of a batch, and what that was searched in."""
         words = _Words()
         # Hundreds of attributes may be looked at, of which a batch has a few dozen.
         passes = self._absent == "passes"
@@ -126,8 +158,10 @@ class OtherTests:
         event, test = self._held(columns)
         width = len(there) + len(lists) + (len(event) > 0)
         event_word = np.full((len(columns), width), _NOWHERE, np.int32)
+        searched = Searched(np.full(len(self.attributes), -1), [], [])
         for place, attribute in enumerate(there):
-            self._code_attribute(columns, attribute, words, event_word[:, place])
+            searched.column[self._index.place_of(attribute)] = place
+            self._code_attribute(columns, attribute, words, event_word[:, place], searched)
         for place, attribute in enumerate(lists, len(there)):
             here = self._of_elements[attribute]
             self._code_lists(columns, attribute, here, words, event_word[:, place])
@@ -135,10 +169,16 @@ class OtherTests:
             order = np.argsort(event, kind="stable")
             first = words.add(offsets_of(event[order], len(columns)), test[order])
             event_word[:, -1] = first + np.arange(len(columns))
-        return words.hits(event_word)
+        of_columns = [self._index.everywhere(self._index.place_of(each)) for each in there]
+        return words.hits(event_word, of_columns), searched
 
     def _code_attribute(
-        self, columns: EventBatch, attribute: str, words: _Words, column: Array
+        self,
+        columns: EventBatch,
+        attribute: str,
+        words: _Words,
+        column: Array,
+        searched: Searched,
     ) -> None:
         """Write which word each event has in one attribute."""
         if self._absent == "passes":
@@ -146,7 +186,11 @@ class OtherTests:
         for part in columns.parts(attribute):
             rows = slice(None) if part.rows is None else part.rows
             if isinstance(part, Strings):
-                column[rows] = words.add(*self._index.hits(attribute, part.words)) + part.values
+                found = self._index.search(self._index.place_of(attribute), part.words)
+                first = words.add(found.first, found.tests)
+                column[rows] = first + part.values
+                searched.first_words.append(first)
+                searched.found.append(found)
             else:
                 column[rows] = _NOWHERE
 
@@ -167,8 +211,9 @@ class OtherTests:
     def _held(self, columns: EventBatch) -> tuple[Array, Array]:
         """Events and the tests that hold for them, of those that are no patterns."""
         numbers, held = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
-        for number, other in self._rest:
-            mask = columns.test(other.attribute, other.constraints, self._absent)
+        for number, clause in self._rest:
+            constraints = clause.constraints
+            mask = columns.test(constraints[0].attribute, constraints, self._absent)
             held.append(np.flatnonzero(mask))
             numbers.append(np.full(len(held[-1]), number, np.int32))
         regions = np.zeros(0, np.int64)
@@ -181,6 +226,21 @@ class OtherTests:
             held.append(np.array(failed, np.int64))
             numbers.append(np.full(len(failed), number, np.int32))
         return np.concatenate(held), np.concatenate(numbers)
+
+    def answers(self, hits: Hits, searched: Searched, questions: Array) -> Array:
+        """Those of some questions, of an event and a test each, whose test holds; ascending."""
+        event, test = questions >> 32, questions & _LOW
+        word = hits.event_word[event, searched.column[self._place[test]]].astype(np.int64)
+        pairs, which = np.unique((word << 32) | test, return_inverse=True)
+        bounds = np.searchsorted(pairs, np.array(searched.first_words, np.int64) << 32).tolist()
+        held = [np.zeros(0, bool)]
+        for found, first, (begin, end) in zip(
+            searched.found, searched.first_words, pairwise([*bounds, len(pairs)]), strict=True
+        ):
+            if begin < end:
+                here = pairs[begin:end]
+                held.append(self._index.held(found, (here >> 32) - first, here & _LOW))
+        return np.unique(questions[np.concatenate(held)[which]])
 
     def room(self) -> EventRoom:
         """Room for what one event finds."""
@@ -200,13 +260,24 @@ class OtherTests:
             for attribute, straight in self._straight.items():
                 more += straight if event.get(attribute) is None else ()
         if not more:
-            return Hits(_ONE_EVENT, room.found, room.tests)
+            return Hits(_ONE_EVENT, room.found, room.tests, *_NO_COLUMNS)
         every = np.concatenate([room.tests[:count], np.array(more, np.int32)])
-        return Hits(_ONE_EVENT, *_one_word(every))
+        return Hits(_ONE_EVENT, *_one_word(every), *_NO_COLUMNS)
+
+    def answers_of_event(self, codes: OneEvent, room: EventRoom, questions: Array) -> Array:
+        """The same for one event, whose strings were searched last in a room."""
+        tests = np.unique(questions)
+        places = self._place[tests]
+        held = [np.zeros(0, np.int64)]
+        for place in {*places.tolist()}:
+            found = self._index.found_in_event(codes.spots, codes.raw, room, place)
+            here = tests[places == place]
+            held.append(here[self._index.held(found, np.full(len(here), 2 * place), here)])
+        return np.sort(np.concatenate(held))
 
     def _rest_of(self, event: Event) -> Iterable[int]:
-        for number, other in self._rest:
-            if Clause(other.constraints).matches(event, self._absent):
+        for number, clause in self._rest:
+            if clause.matches(event, self._absent):
                 yield number
         if event.is_region:
             for number, clause in self._clauses:
@@ -223,7 +294,16 @@ def _of_elements(others: Sequence[Other], numbers: Sequence[int]) -> _OfElements
 
 
 _ONE_EVENT: Final = np.zeros((1, 1), np.int32)  # with one word, of all that holds
-NO_HITS: Final = Hits(np.zeros((1, 0), np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32))
+_NO_COLUMNS: Final = np.zeros(2, np.int64), np.zeros(0, np.int32)
+NO_HITS: Final = Hits(
+    np.zeros((1, 0), np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32), *_NO_COLUMNS
+)
+
+
+def no_hits(events: int) -> tuple[Hits, Searched]:
+    """What holds for so many events where there are no other tests."""
+    nothing = Searched(np.zeros(0, np.int64), [], [])
+    return NO_HITS._replace(event_word=np.zeros((events, 0), np.int32)), nothing
 
 
 def _is_region(clause: Clause, event: Event) -> bool:

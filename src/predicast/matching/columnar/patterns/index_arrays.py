@@ -42,15 +42,21 @@ class IndexArrays(NamedTuple):
     literals: Array  # of each where it begins, its parent, and its first use; then the end
     tables: Array  # of each class of each section the first slot, and the last one from there or -1
     slots: Array  # of each a key and a bucket: the first literal in the high half, the end
-    uses: Array  # of each a plan to verify by, or SURE, WHOLE or ASK, and in the low half the test
-    filters: Array  # of each attribute that of wide literals, then that of narrow ones
+    uses: Array  # of each a plan to verify by, or SURE, WHOLE or ASK; in the low half test or doubt
+    filters: Array  # of each attribute that of wide literals, of long ones, and of narrow ones
     filter_first: Array
+    # Of each attribute what is true of any string of it: tests that hold, ~ of those in doubt.
+    everywhere: Array
+    everywhere_first: Array
+    doubt_test: Array  # of each doubt the test that holds if what is asked does
     # Plans: pieces that must occur in order, the first and last perhaps bound to the ends.
     plan_text: Array
     piece_first: Array
     plan_first: Array
     at_start: Array
     at_end: Array
+    is_asked: Array  # whether what has the pieces is asked
+    is_folded: Array  # whether case does not count; the pieces are in lower case then
 
 
 EACH: Final = 3  # numbers of a literal
@@ -59,7 +65,7 @@ USES: Final = 2
 NO_BUCKET: Final = np.uint64(0)
 EVERY_CLASS: Final = (1 << len(WIDTHS)) - 1
 
-_CODES: Final = "u1 i8 i8 u8 i8 u1 i8 u1 i8 i8 u1 u1"
+_CODES: Final = "u1 i8 i8 u8 i8 u1 i8 i8 i8 i8 u1 i8 i8 u1 u1 u1 u1"
 DTYPES: Final = IndexArrays(*map(np.dtype, _CODES.split()))  # type: ignore[arg-type]
 FIELD: Final[Any] = IndexArrays._make(range(len(DTYPES)))  # which is which
 
@@ -138,35 +144,53 @@ def find_parents(sections: Sequence[int], literals: Sequence[bytes]) -> Array:
     return parents
 
 
-# A filter says for each hash of a few bytes of which classes literals may begin so, a bit for each
-# class: where a place of a word has none, no literal begins. Wide literals go by four bytes, narrow
-# ones by two. It is small enough to stay in a near cache: some sixteen bytes for each literal.
-WIDE: Final = np.uint64(32)  # bits of a window that are no part of what is hashed
-NARROW: Final = np.uint64(48)
+# Filters say for a hash of a few bytes of which classes literals may begin so, a bit for each. At a
+# place of a word that has none no literal begins. Wide ones go by four bytes, narrow ones by two
+# of which seven bits each are taken. The longest go by eight bytes once more. Filters of wide ones
+# are small enough to stay in a near cache: some sixteen bytes for each literal.
+FILTERS: Final = 3  # of each attribute
+LONG_CLASS: Final = np.uint8(1)  # the bit of the longest
+SINGLE_CLASS: Final = np.uint8(1 << (len(WIDTHS) - 1))  # the bit of those that are one byte
+NARROW_FIRST: Final = np.uint64(0x7F)  # the bits of the first byte, and of the second
+NARROW_SECOND: Final = np.uint64(0x3F80)
+ONE: Final = np.uint64(1)
 _WIDE_CLASSES: Final = 2
+_NARROW_PLACES: Final = 1 << 14
 _FEWEST_BITS: Final = 8  # of a hash
 _MOST_BITS: Final = 16
 _BYTES_EACH: Final = 16
 
 
-def filters_of(windows: Array, classes: Array) -> tuple[Array, Array]:
-    """The filters of wide and of narrow literals, given how each begins and its class."""
+def filters_of(begins: Array, classes: Array) -> tuple[Array, Array, Array]:
+    """The filters of wide, long and narrow literals, given how each begins and its class.
+
+    They go by numbers whose first byte is the least significant: a loop loads them so.
+    """
+    begins = begins.byteswap()
     is_wide = classes < _WIDE_CLASSES
-    wide = _filter(windows[is_wide] >> WIDE, classes[is_wide])
-    begin, which = windows[~is_wide] >> NARROW, classes[~is_wide]
+    wide = _filter((begins[is_wide] & LOW_HALF) * LOW_FACTOR, classes[is_wide])
+    of_long = begins[classes == 0]
+    mixed = (of_long & LOW_HALF) * LOW_FACTOR ^ (of_long >> HALF) * HIGH_FACTOR
+    long = _filter(mixed, np.zeros(len(mixed), np.int64))
+    begin, which = begins[~is_wide], classes[~is_wide]
     if not len(begin):
-        return wide, np.zeros(0, np.uint8)
+        return wide, long, np.zeros(0, np.uint8)
     alone = WIDTHS[-1] == np.array(WIDTHS)[which]  # whatever follows it
-    every = (begin[alone][:, None] + np.arange(256, dtype=np.uint64)).ravel()
+    every = (begin[alone][:, None] | (np.arange(256, dtype=np.uint64) << np.uint64(8))).ravel()
     keys = np.concatenate([begin[~alone], every])
-    return wide, _filter(keys, np.concatenate([which[~alone], np.repeat(which[alone], 256)]))
+    places = (keys & NARROW_FIRST) | ((keys >> ONE) & NARROW_SECOND)
+    classes = np.concatenate([which[~alone], np.repeat(which[alone], 256)])
+    return wide, long, _marked(_NARROW_PLACES, places, classes)
 
 
-def _filter(keys: Array, classes: Array) -> Array:
-    """The filter of keys of at most 32 bits."""
-    bits = max(_BYTES_EACH * len(keys) - 1, 1).bit_length()
+def _filter(mixed: Array, classes: Array) -> Array:
+    """A filter whose places are the upper bits of 32."""
+    bits = max(_BYTES_EACH * len(mixed) - 1, 1).bit_length()
     bits = min(max(bits, _FEWEST_BITS), _MOST_BITS)
-    made = np.zeros(1 << bits, np.uint8)
-    place = (((keys * LOW_FACTOR) & LOW_HALF) >> np.uint64(32 - bits)).astype(np.int64)
-    np.bitwise_or.at(made, place, np.left_shift(1, classes).astype(np.uint8))
+    return _marked(1 << bits, (mixed & LOW_HALF) >> np.uint64(32 - bits), classes)
+
+
+def _marked(size: int, places: Array, classes: Array) -> Array:
+    made = np.zeros(size, np.uint8)
+    np.bitwise_or.at(made, places.astype(np.int64), np.left_shift(1, classes).astype(np.uint8))
     return made

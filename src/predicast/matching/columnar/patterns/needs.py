@@ -7,7 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from predicast.matching.columnar.patterns.index_arrays import ANYWHERE, AT_END, AT_START, LONGEST
-from predicast.matching.columnar.patterns.required_literals import required_literals
+from predicast.matching.columnar.patterns.required_literals import (
+    required_literals,
+    required_pieces,
+    without_case,
+)
 from predicast.model.constraint import Constraint
 from predicast.model.operators import Operator
 from predicast.model.patterns import ANY_ONE, ANY_RUN, LikePattern
@@ -26,7 +30,8 @@ class Need(NamedTuple):
     pieces: tuple[bytes, ...]
     at_start: bool
     at_end: bool
-    exact: bool  # the pieces say all; if not, a candidate is asked
+    exact: bool  # the pieces say all; if not, a candidate that has them is asked
+    folded: bool = False  # the pieces are in lower case, and case does not count
 
 
 def need_of(constraint: Constraint) -> Need:
@@ -35,11 +40,13 @@ def need_of(constraint: Constraint) -> Need:
         assert isinstance(constraint.operand, LikePattern)
         return _like_need(list(constraint.operand.parts()))
     if constraint.operator is Operator.MATCHES:
+        regex = str(constraint.operand)
         choices = [
             tuple((ANYWHERE, literal.encode()) for literal in choice)
-            for choice in required_literals(str(constraint.operand))
+            for choice in required_literals(regex)
         ]
-        return Need(_cut(choices), (), at_start=False, at_end=False, exact=False)
+        pieces = tuple(each.encode()[:LONGEST] for each in required_pieces(regex))
+        return Need(_cut(choices), pieces, False, False, False, without_case(regex))
     needle = str(constraint.operand).encode()
     if constraint.operator is Operator.CONTAINS and 0 < len(needle) <= LONGEST:
         # The same as below without the detours: there may be hundreds of thousands.

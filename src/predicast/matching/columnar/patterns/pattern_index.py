@@ -28,11 +28,12 @@ many lengths there are and however much the literals share. No literal is longer
 that a hostile needle costs no more than that per place.
 
 *Regular expressions.* Where the expression plainly requires a literal, or one of a few
-(``required_literals.py``), these are looked up in the same way and the candidates searched one by
-one, or those of a word together where it has many.
+(``required_literals.py``), these are looked up in the same way. A word that has them, and all else
+that the expression requires in the right order, leaves the test *in doubt*: it is asked only when
+some clause depends on nothing else any more (``hits.py``).
 
-*Neither.* ``[0-9]+`` or ``___`` require no literal. Regular expressions of the kind are tried
-together (``regex_sets.py``), the rest one by one.
+*Neither.* ``[0-9]+`` or ``___`` require no literal. Their tests are in doubt of every word. Where a
+word has many to ask, they are tried together (``questions.py``).
 
 Cost: some 110 bytes per needle of ordinary length; time linear in the words' bytes plus hits and
 candidates. Rejected: the automaton of Aho and Corasick, whose nodes would take some 40 bytes for
@@ -45,9 +46,9 @@ per place and length; ``re2.Filter``, which loses matches where expressions shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -57,6 +58,7 @@ from predicast.matching.columnar.patterns.index_arrays import (
     ANYWHERE,
     AT_END,
     EACH,
+    FILTERS,
     LONGEST,
     PLACES,
     WIDTHS,
@@ -68,16 +70,12 @@ from predicast.matching.columnar.patterns.index_arrays import (
     index_image,
 )
 from predicast.matching.columnar.patterns.needs import Literal, Need, need_of, preference
-from predicast.matching.columnar.patterns.regex_sets import RegexSets
+from predicast.matching.columnar.patterns.questions import Questions
 from predicast.matching.columnar.reserved import ASK, SURE, WHOLE
 from predicast.model.constraint import Constraint
-from predicast.model.operators import Operator
-from predicast.model.patterns import regex_test
-
-Pairs = tuple[Array, Array]  # words and tests
 
 _LEAST_ROOM: Final = 1 << 8  # for what one event finds
-_TEST: Final = (1 << 32) - 1  # the part that is the test where a word and a test are one number
+_LOW: Final = (1 << 32) - 1  # the part that is the doubt where a word and a doubt are one number
 
 
 class Use(NamedTuple):
@@ -85,32 +83,31 @@ class Use(NamedTuple):
 
     section: int
     literal: bytes
-    test: int
+    test: int  # or the doubt, if it is to be asked
     plan: int
+
+
+class Found(NamedTuple):
+    """What may hold for the words of one attribute."""
+
+    attribute: int
+    words: Words
+    first: Array  # where the tests of each word begin
+    tests: Array  # those that hold, and ~ of those in doubt; some twice
+    asked: Array  # word and doubt in one number, ascending by word; some twice
 
 
 class EventRoom:
     """What searching the strings of one event writes to; nobody else does meanwhile."""
 
-    __slots__ = ("asked", "found", "seen", "tests")
+    __slots__ = ("asked", "found", "number", "seen", "tests")
 
     def __init__(self, literals: int) -> None:
         self.seen = np.zeros(literals + 1, np.int32)
         self.tests = np.empty(_LEAST_ROOM, np.int32)
         self.asked = np.empty(_LEAST_ROOM, np.int64)
+        self.number = 0  # of what is to be asked
         self.found = np.zeros(2, np.int64)  # where the tests of an event begin and end
-
-
-class _Unindexed:
-    """The tests on one attribute that no literal leads to."""
-
-    def __init__(self) -> None:
-        self.always: list[int] = []
-        self.asked: list[int] = []
-        self.sets = RegexSets({})
-
-    def __bool__(self) -> bool:
-        return bool(self.always or self.asked or len(self.sets))
 
 
 class PatternIndex:
@@ -127,107 +124,96 @@ class PatternIndex:
             numbers = range(len(patterns))
         self.attributes = list(dict.fromkeys(each.attribute for each in patterns))
         self._place = {attribute: place for place, attribute in enumerate(self.attributes)}
-        self._asked: list[Callable[[bytes], bool]] = []
-        self._asked_tests: list[list[int]] = []  # that hold if it does
-        self._unindexed = [_Unindexed() for _ in self.attributes]
+        self._questions = Questions()
+        self._doubts: list[tuple[int, int]] = []  # question and test
+        # Of each attribute the questions that are asked of any word for the sake of a test.
+        self._of_any: list[dict[int, list[int]]] = [{} for _ in self.attributes]
         self._image = self._compiled(patterns, numbers)
-        self._literals = len(self._image.arrays().literals) // EACH
-        self._places_unindexed = [place for place, here in enumerate(self._unindexed) if here]
+        arrays = self._image.arrays()
+        self._literals = len(arrays.literals) // EACH
+        self._everywhere = [
+            arrays.everywhere[begin:end].astype(np.int32)
+            for begin, end in pairwise(arrays.everywhere_first.tolist())
+        ]
+        # How many tests are in doubt of every word that is looked at.
+        self.always_in_doubt = sum(map(len, self._of_any))
 
     def _compiled(self, patterns: Sequence[Constraint], numbers: Sequence[int]) -> IndexImage:
         uses: list[Use] = []
         plans: list[Need] = []
         needs = [need_of(each) for each in patterns]
         rank = preference(needs)
-        searched: list[dict[int, str]] = [{} for _ in self.attributes]
-        always_searched: list[dict[int, str]] = [{} for _ in self.attributes]
-        known: dict[tuple[int, Operator, Any], int] = {}
+        always: list[dict[int, None]] = [{} for _ in self.attributes]
         for pattern, number, need in zip(patterns, numbers, needs, strict=True):
             place = self._place[pattern.attribute]
             if need.exact and not need.pieces:
-                self._unindexed[place].always.append(number)
+                always[place][number] = None
                 continue
             plan = _plan_of(need, len(plans))
             if plan >= 0:
                 plans.append(need)
             which = number
-            if plan == ASK:
-                same = place, pattern.operator, pattern.operand
-                which = known.setdefault(same, len(self._asked))
-                if which < len(self._asked):  # the same pattern is in several tests
-                    self._asked_tests[which].append(number)
+            if not need.exact or plan == ASK:
+                question = self._questions.add(place, pattern)
+                if not need.choices:
+                    self._of_any[place].setdefault(number, []).append(question)
                     continue
-                self._asked.append(_question(pattern))
-                self._asked_tests.append([number])
-            if pattern.operator is Operator.MATCHES:
-                (searched if need.choices else always_searched)[place][which] = str(pattern.operand)
-            if need.choices:
-                several = len(need.choices) > 1
-                choice = min(need.choices, key=rank) if several else need.choices[0]
-                uses += [_use(place, literal, which, plan) for literal in choice]
-            elif pattern.operator is not Operator.MATCHES:
-                self._unindexed[place].asked.append(which)
-        self._regexes = [RegexSets(regexes) for regexes in searched]
-        for here, regexes in zip(self._unindexed, always_searched, strict=True):
-            here.sets = RegexSets(regexes)
-        return _index(uses, plans, len(self.attributes))
-
-    def hits(self, attribute: str, words: Words) -> tuple[Array, Array]:
-        """For each word of an attribute the tests that hold: offsets, and numbers, some twice."""
-        place = self._place[attribute]
-        first, tests, asked = loops.now.find_tests(*self._image, place, words.first, words.raw)
-        more = [self._confirmed(place, asked >> 32, asked & _TEST, words)] if len(asked) else []
-        more += self._unindexed_hits(place, words)
-        if not more:
-            return first, tests
-        word = np.concatenate(
-            [np.repeat(np.arange(len(words)), np.diff(first)), *(w for w, _ in more)]
-        )
-        test = np.concatenate([tests, *(t for _, t in more)])
-        order = np.argsort(word, kind="stable")
-        return offsets(np.bincount(word, minlength=len(words))), test[order].astype(np.int32)
-
-    def _unindexed_hits(self, place: int, words: Words) -> Iterator[Pairs]:
-        here = self._unindexed[place]
-        if not here:
-            return
-        everywhere = np.arange(len(words))
-        for number in here.always:
-            yield everywhere, np.full(len(words), number)
-        for which in here.asked:
-            yield self._confirmed(place, everywhere, np.full(len(words), which), words)
-        if len(here.sets):
-            held = [here.sets.held(word) for word in words.encoded()]
-            yield self._tests_of(everywhere, held)
-
-    def _confirmed(self, place: int, candidates: Array, asked: Array, words: Words) -> Pairs:
-        """Those of the candidates that hold when asked, word by word, each once."""
-        order = np.lexsort((asked, candidates))
-        word, which = candidates[order], asked[order].tolist()
-        different, first = np.unique(word, return_index=True)
-        bounds = [*first.tolist(), len(which)]
-        held = [
-            self._held(place, set(which[begin:end]), words.bytes_at(each))
-            for each, (begin, end) in zip(different.tolist(), pairwise(bounds), strict=True)
+                which = len(self._doubts)
+                self._doubts.append((question, number))
+            several = len(need.choices) > 1
+            choice = min(need.choices, key=rank) if several else need.choices[0]
+            uses += [_use(place, literal, which, plan) for literal in choice]
+        everywhere = [
+            [*held, *(~test for test in doubtful if test not in held)]
+            for held, doubtful in zip(always, self._of_any, strict=True)
         ]
-        return self._tests_of(different, held)
+        return _index(uses, plans, everywhere, [test for _, test in self._doubts])
 
-    def _held(self, place: int, asked: set[int], word: bytes) -> list[int]:
-        """What of all that is asked of a word holds; many regular expressions are tried at once."""
-        found: list[int] = []
-        regexes = self._regexes[place]
-        if len(asked) > 1 and len(asked) > regexes.calls:
-            among = regexes.among(asked)
-            if len(among) > regexes.calls:
-                found = [which for which in regexes.held(word) if which in among]
-                asked -= among
-        return found + [which for which in asked if self._asked[which](word)]
+    def place_of(self, attribute: str) -> int:
+        """The number of an attribute."""
+        return self._place[attribute]
 
-    def _tests_of(self, words: Array, held: Sequence[Sequence[int]]) -> Pairs:
-        """The tests that hold for words, given what was asked of each and holds."""
-        tests = [[t for which in each for t in self._asked_tests[which]] for each in held]
-        flat = [test for each in tests for test in each]
-        return np.repeat(words, [*map(len, tests)]), np.array(flat, np.int32)
+    def everywhere(self, place: int) -> Array:
+        """Of any word of an attribute: the tests that hold, and ~ of those in doubt."""
+        return self._everywhere[place]
+
+    def search(self, place: int, words: Words) -> Found:
+        """What is found in the words of an attribute; what is true of any word comes on top."""
+        found = loops.now.find_tests(*self._image, place, words.first, words.raw)
+        return Found(place, words, *found)
+
+    def held(self, found: Found, words: Array, tests: Array) -> Array:
+        """Which tests in doubt hold for their words, ascending, by what is asked of them."""
+        starts = np.flatnonzero(np.append(True, np.diff(words) != 0)[: len(words)])
+        different = words[starts]
+        begins = np.searchsorted(found.asked, different << 32).tolist()
+        ends = np.searchsorted(found.asked, (different + 1) << 32).tolist()
+        numbers, outcome = tests.tolist(), list[bool]()
+        for word, begin, end, (first, stop) in zip(
+            *(different.tolist(), begins, ends),
+            pairwise([*starts.tolist(), len(numbers)]),
+            strict=True,
+        ):
+            doubts = (found.asked[begin:end] & _LOW).tolist()
+            here = numbers[first:stop]
+            held = self._held(found.attribute, doubts, here, found.words.bytes_at(word))
+            outcome += [test in held for test in here]
+        return np.array(outcome, bool)
+
+    def _held(
+        self, attribute: int, doubts: Sequence[int], tests: Sequence[int], word: bytes
+    ) -> set[int]:
+        """Those of some tests that hold for a word in which literals led to these doubts."""
+        for_sake_of: dict[int, list[int]] = {}
+        for question, test in map(self._doubts.__getitem__, doubts):
+            if test in tests:
+                for_sake_of.setdefault(question, []).append(test)
+        of_any = self._of_any[attribute]
+        for test in tests if of_any else ():
+            for question in of_any.get(test, ()):
+                for_sake_of.setdefault(question, []).append(test)
+        held = self._questions.held(attribute, set(for_sake_of), word)
+        return {test for question in held for test in for_sake_of[question]}
 
     # One event at a time.
 
@@ -238,7 +224,8 @@ class PatternIndex:
     def of_event(self, spots: Array, raw: Array, room: EventRoom) -> int:
         """Write the tests that hold for the strings of an event to a room's tests: how many.
 
-        ``spots`` are where the string of each attribute begins and ends in the bytes, or -1.
+        ``spots`` are where the string of each attribute begins and ends in the bytes, or -1. Those
+        in doubt are there by their complements.
         """
         count, number = loops.now.find_event_tests(
             *self._image, len(self.attributes), spots, raw, room.seen, room.tests, room.asked
@@ -246,44 +233,21 @@ class PatternIndex:
         if count < 0:
             room.tests, room.asked = np.empty(-count, np.int32), np.empty(-number, np.int64)
             return self.of_event(spots, raw, room)
-        more: list[int] = []
-        if number or self._places_unindexed:
-            more = self._asked_of_event(spots, raw, room.asked[:number].tolist())
-            if count + len(more) > len(room.tests):
-                room.tests = np.concatenate([room.tests, np.empty(len(more), np.int32)])
-            room.tests[count : count + len(more)] = more
-        room.found[1] = count + len(more)
-        return count + len(more)
+        room.found[1], room.number = count, number
+        return count
 
-    def _asked_of_event(self, spots: Array, raw: Array, asked: list[int]) -> list[int]:
-        found: list[int] = []
-        of_place: dict[int, set[int]] = {}
-        for key in asked:
-            of_place.setdefault(key >> 32, set()).add(key & _TEST)
-        for place, some in of_place.items():
-            word = raw[spots[2 * place] : spots[2 * place + 1]].tobytes()
-            for which in self._held(place, some, word):
-                found += self._asked_tests[which]
-        for place in self._places_unindexed:
-            if spots[2 * place] >= 0:
-                words = Words(spots[2 * place : 2 * place + 2], raw)
-                for _, tests in self._unindexed_hits(place, words):
-                    found += tests.tolist()
-        return found
+    def found_in_event(self, spots: Array, raw: Array, room: EventRoom, place: int) -> Found:
+        """What was found in the string that an event has; it is the word of twice that number.
+
+        The gaps between strings are words as well, of no meaning: every other one is a string.
+        """
+        asked = room.asked[: room.number]
+        return Found(place, Words(spots, raw), room.found, room.tests, asked)
 
     def nbytes(self) -> int:
         """Memory, with a rough price for what RE2 and Python hold."""
-        asked = len(self._asked) + sum(len(here.always) for here in self._unindexed)
-        sets = sum(here.sets.nbytes() for here in self._unindexed)
-        sets += sum(regexes.nbytes() for regexes in self._regexes)
-        return int(self._image.data.nbytes + self._image.directory.nbytes + 200 * asked + sets)
-
-
-def _question(pattern: Constraint) -> Callable[[bytes], bool]:
-    """What says of the bytes of a string whether a pattern holds; RE2 reads bytes itself."""
-    if pattern.operator is Operator.MATCHES:
-        return regex_test(str(pattern.operand))
-    return lambda raw: pattern.holds(raw.decode())
+        image = self._image.data.nbytes + self._image.directory.nbytes
+        return int(image + self._questions.nbytes() + 100 * len(self._doubts))
 
 
 def _use(attribute: int, literal: Literal, test: int, plan: int) -> Use:
@@ -295,19 +259,28 @@ def _plan_of(need: Need, next_plan: int) -> int:
     """How a test is decided when its literal occurs.
 
     A piece that is bound to an end is compared there, however long it is. To look for a long one
-    anywhere is left to whoever does that in linear time.
+    anywhere is left to whoever does that in linear time. What is asked has a plan if that says more
+    than that its literal occurs.
     """
     pieces = need.pieces
     loose = pieces[need.at_start : len(pieces) - (need.at_end and len(pieces) > need.at_start)]
-    if not need.exact or max(map(len, loose), default=0) > LONGEST:
+    if not need.choices or max(map(len, loose), default=0) > LONGEST:
         return ASK
+    if not need.exact:
+        return next_plan if need.folded or len(pieces) > 1 else ASK
     if len(pieces) == 1 and len(pieces[0]) <= LONGEST:
         return WHOLE if need.at_start and need.at_end else SURE
     return next_plan
 
 
-def _index(uses: Sequence[Use], plans: Sequence[Need], attributes: int) -> IndexImage:
-    """The image of the literals of all uses."""
+def _index(
+    uses: Sequence[Use],
+    plans: Sequence[Need],
+    everywhere: Sequence[Sequence[int]],
+    doubt_tests: Sequence[int],
+) -> IndexImage:
+    """The image of the literals of all uses, and of what is true of any word."""
+    attributes = len(everywhere)
     distinct = sorted({(use.section, use.literal) for use in uses})
     sections = np.array([section for section, _ in distinct], np.int64)
     literals = [literal for _, literal in distinct]
@@ -335,6 +308,9 @@ def _index(uses: Sequence[Use], plans: Sequence[Need], attributes: int) -> Index
             *_tables(keys, bounds, table_of[starts], len(WIDTHS) * PLACES * attributes),
             packed,
             *_filters(begins, class_of[order], sections[order], attributes),
+            np.array([test for each in everywhere for test in each], np.int64),
+            offsets([*map(len, everywhere)]),
+            np.array(doubt_tests, np.int64),
             *_plans(plans),
         )
     )
@@ -371,11 +347,11 @@ def _filters(
     for attribute in range(attributes):
         here = sections == PLACES * attribute + ANYWHERE
         nothing = np.zeros(0, np.uint8)
-        made += filters_of(begins[here], classes[here]) if here.any() else (nothing, nothing)
+        made += filters_of(begins[here], classes[here]) if here.any() else [nothing] * FILTERS
     return np.concatenate(made), offsets([len(each) for each in made[1:]])
 
 
-def _plans(needs: Sequence[Need]) -> tuple[Array, Array, Array, Array, Array]:
+def _plans(needs: Sequence[Need]) -> tuple[Array, ...]:
     words = Words.of_bytes([piece for need in needs for piece in need.pieces])
     return (
         words.raw,
@@ -383,6 +359,8 @@ def _plans(needs: Sequence[Need]) -> tuple[Array, Array, Array, Array, Array]:
         offsets(np.array([len(need.pieces) for need in needs], np.int64)),
         np.array([need.at_start for need in needs], np.uint8),
         np.array([need.at_end for need in needs], np.uint8),
+        np.array([not need.exact for need in needs], np.uint8),
+        np.array([need.folded for need in needs], np.uint8),
     )
 
 

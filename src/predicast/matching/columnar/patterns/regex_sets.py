@@ -21,6 +21,11 @@ _SET: Final = 256  # regular expressions; more would save calls, but states mult
 _SET_BYTES: Final = 1 << 23
 
 
+def calls_for(regexes: int) -> int:
+    """How many sets so many of them make."""
+    return -(-regexes // _SET)
+
+
 class RegexSets:
     """Finds which regular expressions occur in words, trying a few at a time."""
 
@@ -50,10 +55,6 @@ class RegexSets:
         except re2.error:
             return None
         return made
-
-    def among(self, numbers: set[int]) -> set[int]:
-        """Those of some numbers that are of its expressions."""
-        return numbers & self._tests.keys()
 
     def held(self, word: bytes) -> list[int]:
         """The numbers of those that occur in a word."""

@@ -4,12 +4,15 @@
                                                      ": disk "
                                                      " full"
 
+    (?i)whoami /priv                     requires    one of "i /p", "I /p", "i /P", ...
+
 An expression is read once, from left to right, as RE2 would read the plain part of its syntax:
 alternatives between bars, items one after the other, an item and its repetitions. Runs of literal
 characters grow until something that is not one ends them; of alternatives each must require
-something, and the one with the longest literals speaks for its branch. Time is linear in the
-expression; whatever is not understood requires nothing, which is always right, since a candidate
-is asked in full. Rejected: a parser of all of RE2's syntax, for which the few expressions beyond
+something, and the one with the longest literals speaks for its branch. Where case does not count,
+a part of a literal that has few letters does, spelt in every way. Time is linear in the expression;
+whatever is not understood requires nothing, which is always right, since a candidate is asked in
+full. Rejected: a parser of all of RE2's syntax, for which the few expressions beyond
 the plain part are no reason.
 """
 
@@ -17,28 +20,93 @@ from __future__ import annotations
 
 import re
 import string
+from itertools import product
 from typing import Final
 
 _REPEAT: Final = re.compile(r"\{([0-9]+)(,[0-9]*)?\}")
 _GROUP: Final = re.compile(r"\((?!\?)|\(\?:|\(\?P?<\w+>")
-_FLAGS: Final = re.compile(r"\(\?[msU]+\)")  # none of which changes what a literal is
+_FLAGS: Final = re.compile(r"\(\?[imsU]+\)")  # of which only i changes what a literal is
 _NAMED_CLASS: Final = re.compile(r"\[:\^?[a-z]+:\]")
 _MOST_GROUPS: Final = 100  # bounds the recursion
 _MOST_ALTERNATIVES: Final = 16
+_MOST_SPELLINGS: Final = 64  # of all alternatives together
+_CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
+# To RE2 these are the same letters: a Kelvin sign, and a long s.
+_SPELLINGS: Final = {"k": ("k", "K", "\u212a"), "s": ("s", "S", "\u017f")}
+
+_CHANGING: Final = re.compile(r"[ks]|[^\x00-\x7f]")  # what has spellings beyond ASCII
 
 
 def required_literals(regex: str) -> list[tuple[str, ...]]:
     r"""Choices of literals, at least one of each of which any text with a match contains.
 
     Reads the plain part of RE2's syntax and answers none for an expression with anything else
-    (case folding, ``\Q``, ``\x``, classes by name outside of brackets), which is always right.
+    (flags for a part of it, ``\Q``, ``\x``, classes by name outside of brackets), which is always
+    right.
     """
+    choices = _choices(regex)
+    return _in_any_case(choices) if without_case(regex) else choices
+
+
+def required_pieces(regex: str) -> tuple[str, ...]:
+    """Literals that any text with a match has in this order, none overlapping another.
+
+    Where case does not count they are in lower case, and without letters that are not ASCII in one
+    of their spellings.
+    """
+    pieces = [choice[0] for choice in _choices(regex) if len(choice) == 1]
+    if without_case(regex):
+        pieces = [part for each in pieces for part in _CHANGING.split(each.lower()) if part]
+    return tuple(pieces)
+
+
+def without_case(regex: str) -> bool:
+    """Whether case does not count in the whole of an expression, as far as it is understood."""
+    flags = _FLAGS.match(regex)
+    return flags is not None and "i" in flags[0]
+
+
+def _choices(regex: str) -> list[tuple[str, ...]]:
+    """What is required, as it is written."""
     if regex.count("(") > _MOST_GROUPS:
         return []
     try:
         return _alternatives(regex, 0)[0]
     except (_NotPlainError, IndexError):
         return []
+
+
+def _in_any_case(choices: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The same choices of what is compared without case, but for those of too many spellings."""
+    found = []
+    for choice in choices:
+        parts = [_of_few_letters(literal) for literal in choice]
+        spelt = [each for part in parts for each in map("".join, product(*map(_spellings, part)))]
+        if all(parts) and len(spelt) <= _MOST_SPELLINGS:
+            found.append(tuple(dict.fromkeys(spelt)))
+    return found
+
+
+def _spellings(character: str) -> tuple[str, ...]:
+    lower = character.lower()
+    if lower in _SPELLINGS:
+        return _SPELLINGS[lower]
+    return (lower, lower.upper()) if lower.isalpha() else (character,)
+
+
+def _of_few_letters(literal: str) -> str:
+    """The longest part that is ASCII and has few spellings; empty if there is none."""
+    best, begin, spellings = "", 0, 1
+    for end, character in enumerate(literal, 1):
+        if not character.isascii():
+            begin, spellings = end, 1
+            continue
+        spellings *= len(_spellings(character))
+        while spellings > _MOST_ALTERNATIVES:
+            spellings //= len(_spellings(literal[begin]))
+            begin += 1
+        best = literal[begin:end] if end - begin > len(best) else best
+    return best
 
 
 class _NotPlainError(Exception):
@@ -109,7 +177,9 @@ def _item(regex: str, place: int) -> tuple[str | list[tuple[str, ...]], int]:
 def _escaped(character: str) -> str | list[tuple[str, ...]]:
     if character in "bBAz":
         return ""
-    if character in "dDsSwWtnrfv":
+    if character in _CONTROLS:
+        return _CONTROLS[character]
+    if character in "dDsSwW":
         return []
     if character in string.punctuation and character != "_":
         return character

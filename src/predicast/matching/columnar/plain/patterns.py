@@ -64,14 +64,16 @@ def find_event_tests(
 
     If there is no room for all, the answer is the room it takes, below 0.
     """
+    index = IndexImage(data, directory).arrays()
     held: list[Array] = [np.zeros(0, np.int32)]
     doubtful: list[Array] = [np.zeros(0, np.int64)]
     for attribute in range(attributes):
         if spots[2 * attribute] >= 0:
             word = spots[2 * attribute : 2 * attribute + 2]
             _, here, more = find_tests(data, directory, attribute, word, text)
-            held.append(here)
-            doubtful.append(more | (attribute << 32))
+            true = index.everywhere[slice(*index.everywhere_first[attribute : attribute + 2])]
+            held += [here, true.astype(np.int32)]
+            doubtful.append(more | (2 * attribute << 32))
     found, to_ask = np.concatenate(held), np.concatenate(doubtful)
     if len(found) > len(tests) or len(to_ask) > len(asked):
         return -max(len(found), len(tests)), -max(len(to_ask), len(asked))
@@ -141,10 +143,12 @@ class _Search:
                 seen.add(literal)
                 for use in index.uses[slice(*self._each[literal : literal + 2, USES])].tolist():
                     plan, test = use >> 32, use & _TEST
-                    if plan == ASK:
+                    if plan != ASK and not self._holds(plan, literal, word):
+                        continue
+                    if plan == ASK or (plan >= 0 and index.is_asked[plan]):
                         asked.append(test)
-                    elif self._holds(plan, literal, word):
-                        held.append(test)
+                        test = ~int(index.doubt_test[test])
+                    held.append(test)
                 literal = int(self._each[literal, PARENT])
         return held, asked
 
@@ -168,6 +172,8 @@ class _Search:
             return plan != WHOLE or len(self._literal(literal)) == len(word)
         bounds = index.piece_first[index.plan_first[plan] : index.plan_first[plan + 1] + 1].tolist()
         pieces = [index.plan_text[a:b].tobytes() for a, b in pairwise(bounds)]
+        if index.is_folded[plan]:
+            word = word.lower()
         begin, end = 0, len(word)
         if index.at_start[plan]:
             piece = pieces.pop(0)
