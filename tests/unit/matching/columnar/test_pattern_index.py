@@ -346,7 +346,8 @@ class Exhausted:
 
 
 def test_a_set_that_runs_out_of_memory_loses_nothing() -> None:
-    index = PatternIndex([*matches("ab+c", "[0-9]+", "^.{3}$", "(?i)HAY"), *contains("b")])
+    regexes = ["ab+c", "[0-9]+", "^.{3}$", "(?i)HAY", "^.*$", "[a-z] ", "[a-z]$"]
+    index = PatternIndex([*matches(*regexes), *contains("b")])
     words = ["abbc", "needle in hay", "123", ""]
     expected = found(index, words)
     sets = index._questions._sets_of(0)

@@ -6,7 +6,7 @@ Nothing is written per event but the words that it has. What holds is known per 
       event 0     0      2      -1        on elements, that there is, and one for other tests; -1:
       event 1     1     -1       3         nothing there
     word_test    0: [4, ~7]  1: []   2: [5]   3: [8]      the tests that hold for each word
-    column_test  [~6]         []      []                   and those of every word of a column
+    column_test  [~6]         []      []                   and those of every string of a column
 
 A loop that looks at an event marks the tests of its words, and whether one holds is then a single
 look (``kernels/rows.py``). Three things are words without being strings: what holds of an attribute
@@ -169,8 +169,8 @@ class OtherTests:
             order = np.argsort(event, kind="stable")
             first = words.add(offsets_of(event[order], len(columns)), test[order])
             event_word[:, -1] = first + np.arange(len(columns))
-        of_columns = [self._index.everywhere(self._index.place_of(each)) for each in there]
-        return words.hits(event_word, of_columns), searched
+        places = map(self._index.place_of, () if passes else there)
+        return words.hits(event_word, [*map(self._index.everywhere, places)]), searched
 
     def _code_attribute(
         self,
@@ -187,7 +187,10 @@ class OtherTests:
             rows = slice(None) if part.rows is None else part.rows
             if isinstance(part, Strings):
                 found = self._index.search(self._index.place_of(attribute), part.words)
-                first = words.add(found.first, found.tests)
+                tests = found.first, found.tests
+                if self._absent == "passes":  # of what is absent it is not true
+                    tests = _with_each(*tests, self._index.everywhere(found.attribute))
+                first = words.add(*tests)
                 column[rows] = first + part.values
                 searched.first_words.append(first)
                 searched.found.append(found)
@@ -309,6 +312,15 @@ def no_hits(events: int) -> tuple[Hits, Searched]:
 def _is_region(clause: Clause, event: Event) -> bool:
     """Whether an event is an interval in something that a clause looks at."""
     return any(isinstance(event.get(c.attribute), Interval) for c in clause.all_constraints())
+
+
+def _with_each(first: Array, tests: Array, more: Array) -> tuple[Array, Array]:
+    """The tests of words with some more for each."""
+    words = np.arange(len(first) - 1)
+    which = np.concatenate([np.repeat(words, np.diff(first)), np.repeat(words, len(more))])
+    order = np.argsort(which, kind="stable")
+    both = np.concatenate([tests, np.tile(more, len(words))])[order]
+    return first + len(more) * np.arange(len(first)), both
 
 
 def _one_word(tests: Array) -> tuple[Array, Array]:
