@@ -71,6 +71,16 @@ class BoundedCache(dict[K, V]):
             self._costs = (young + cost, old)
         return value
 
+    def replace(self, key: K, value: V) -> None:
+        """Keep the value instead of what was kept under the key, if anything was."""
+        with self._lock:
+            before = dict.get(self, key)
+            if before is not None:
+                young, old = self._costs
+                self._costs = (young - _ENTRY - self._cost_of(key, before), old)
+                del self[key]
+            self.put(key, value)
+
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:

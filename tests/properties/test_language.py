@@ -22,6 +22,7 @@ from predicast.language import (
 )
 from predicast.language.where import ShapeCache
 from predicast.model import Subscription, subscription_of
+from predicast.model.outline import Stated
 from predicast.testing import strategies as some
 
 ANYTHING = st.characters() | st.characters(categories=["Cs"])  # lone surrogates among the rest
@@ -102,6 +103,32 @@ def outcome(cache: ShapeCache, text: str) -> Subscription | str:
         return cache.parse(text)
     except PredicastError as error:
         return f"{type(error).__name__}: {error}"
+
+
+@given(st.lists(FRAGMENTS, max_size=12), st.lists(FRAGMENTS, max_size=12), st.booleans())
+def test_a_pattern_of_a_shape_agrees_with_a_fresh_parse(
+    first: list[str], second: list[str], spaced: bool
+) -> None:
+    shared, glue = ShapeCache(), " " if spaced else ""
+    for words in [*[first] * 10, second, first]:
+        text = glue.join(words)
+        assert stated_outcome(shared, text) == stated_outcome(ShapeCache(), text)
+
+
+@given(some.subscriptions())
+def test_a_text_read_again_and_again_states_the_same(subscription: Subscription) -> None:
+    shared, text = ShapeCache(), to_where(subscription)
+    right = stated_outcome(ShapeCache(), text)
+    for _ in range(10):
+        assert stated_outcome(shared, text) == right
+
+
+def stated_outcome(cache: ShapeCache, text: str) -> tuple[Stated, list[type]] | str:
+    try:
+        stated = cache.outlined(text)
+    except PredicastError as error:
+        return f"{type(error).__name__}: {error}"
+    return stated, [type(operand) for operand in stated.operands]
 
 
 @given(st.one_of(st.text(ANYTHING, max_size=200), st.lists(FRAGMENTS, max_size=60).map(" ".join)))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from predicast.model import Subscription
 from predicast.model.operand_columns import OperandColumns, grouped
-from predicast.model.outline import outline_of, outlined
+from predicast.model.outline import OF_VALUES, outline_of, outlined
 from predicast.testing.strategies import subscriptions
 
 
@@ -37,6 +37,7 @@ def test_an_outline_and_its_operands_make_the_subscription(subscription: Subscri
 def test_outlines_are_told_apart_by_their_slots(subscription: Subscription) -> None:
     outline, operands = outlined(subscription)
     outline_of.cache.clear()
+    OF_VALUES.clear()
     again, _ = outlined(subscription)
     assert again is not outline
     assert (again, hash(again)) == (outline, hash(outline))

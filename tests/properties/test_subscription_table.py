@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +22,7 @@ from predicast import spark as ps
 from predicast.engine.operations import Operation, Report
 from predicast.spark.subscription_table.engines import FOLDER
 from predicast.spark.subscription_table.log import TableLog
-from tests.properties.test_windows import operations
+from tests.properties.test_windows import IDS, operations
 
 WINDOWS = st.lists(operations(), min_size=1, max_size=4)
 # Windows by turns of the two writers; a pair is one that the second writer breaks into.
@@ -101,6 +102,54 @@ def test_a_table_is_an_engine_with_versions(history: Any) -> None:
         shutil.rmtree(path / FOLDER)
         check_versions(table, dict(reversed(versions.items())))
         check_differences(table, versions)
+
+
+FOREIGN = st.lists(
+    st.tuples(
+        st.sampled_from([*IDS, "foreign"]),
+        st.sampled_from(["x = 1", "x <", "x < :a", "{"]),
+        st.sampled_from([None, "me"]),
+        st.sampled_from([None, None, '{"a": 1}', "[]"]),
+    ),
+    min_size=1,
+    max_size=2,
+)
+
+
+@given(history=st.lists(st.tuples(st.none() | FOREIGN, WINDOWS), min_size=1, max_size=4))
+@settings(max_examples=max(10, settings.default.max_examples // 4))  # type: ignore[union-attr]
+def test_what_goes_without_bad_rows_is_the_same_built_step_by_step_or_at_once(history: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table"
+        stepwise = ps.SubscriptionTable(path, on_invalid="quarantine")
+        for number, (foreign, window) in enumerate(history):
+            if foreign is not None:
+                add_rows(path, foreign)
+            check_steps(stepwise, Path(folder) / f"a{number}")
+            stepwise.apply(window, on_refusal="report")
+            check_steps(stepwise, Path(folder) / f"b{number}")
+
+
+def add_rows(path: Path, rows: list[tuple[str | None, ...]]) -> None:
+    from deltalake import DeltaTable, write_deltalake
+
+    ids, expressions, owners, parameters = (list(column) for column in zip(*rows, strict=True))
+    columns = [ids, owners, expressions, parameters]
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    schema = pa.schema(DeltaTable(str(path)).schema().to_arrow())
+    write_deltalake(str(path), pa.table(arrays, schema), mode="append")
+
+
+def check_steps(stepwise: ps.SubscriptionTable, elsewhere: Path) -> None:
+    """An engine from what is kept, and one from nothing."""
+    at_once = ps.SubscriptionTable(stepwise.path, on_invalid="quarantine", engines=elsewhere).at()
+    view = stepwise.at()
+    expected, invalid = held(at_once.engine()), sorted(map(repr, at_once.invalid()))
+    assert held(view.engine()) == expected
+    assert sorted(map(repr, view.invalid())) == invalid
+    compiled = view.compiled()
+    assert held(compiled.engine()) == expected
+    assert compiled.left_out == len(invalid)
 
 
 def check_versions(table: ps.SubscriptionTable, versions: dict[int, Any]) -> None:

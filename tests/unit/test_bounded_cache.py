@@ -17,6 +17,7 @@ from predicast.covering.filter import _reduced
 from predicast.covering.ranges import as_domain
 from predicast.engine.templates import _direct
 from predicast.language import parametric, parse_where
+from predicast.language.derived_names import names_derived
 from predicast.language.parameters import _remembered
 from predicast.language.where import ShapeCache
 from predicast.language.where.cache import _shared, outlined_where
@@ -25,11 +26,15 @@ from predicast.matching.columnar.bounds_table import _bounds
 from predicast.matching.memory import deep_bytes
 from predicast.model.domain import domain_of
 from predicast.model.like import like_test
-from predicast.model.outline import outline_of
+from predicast.model.outline import OF_VALUES, outline_of
 from predicast.model.patterns import regex_test
 
 CACHES: dict[str, BoundedCache[Any, Any]] = {
     "shapes": _shared._shapes,
+    "patterns of shapes": _shared._patterns,
+    "latest patterns": _shared._latest,
+    "outlines of values": OF_VALUES,
+    "outlines that name what is derived": names_derived.cache,
     "outlines by types": OUTLINES,
     "outlines": outline_of.cache,
     "texts with parameters": _remembered.cache,
@@ -90,6 +95,17 @@ def test_of_two_values_the_first_is_kept() -> None:
     assert cache.put("a", first) is first
     assert cache.put("a", second) is first
     assert cache.cost < 2_000
+
+
+def test_a_value_takes_the_place_of_another() -> None:
+    cache = of_size(10_000)
+    cache.put("a", bytes(1_000))
+    before = cache.cost
+    cache.replace("a", bytes(500))
+    assert cache["a"] == bytes(500)
+    assert cache.cost == before - 500
+    cache.replace("b", b"new")
+    assert cache["b"] == b"new"
 
 
 def test_forgetting_everything() -> None:
@@ -176,6 +192,12 @@ def wide(number: int, tests: int) -> str:
     return " AND ".join(choices + [f"c{place} < {number}" for place in range(tests)])
 
 
+def often(text: str) -> None:
+    """Until there is a pattern of its shape."""
+    for _ in range(10):
+        outlined_where(text)
+
+
 def twice(text: str) -> None:
     """At first the shape is remembered, then its outline."""
     outlined_where(text)
@@ -191,6 +213,7 @@ def cover(number: int) -> None:
 EVERYDAY: dict[str, tuple[Callable[[int], object], BoundedCache[Any, Any]]] = {
     "outlines": (lambda n: outlined_where(f"o{n} < 1 AND p{n} = 'x' OR q{n}"), outline_of.cache),
     "outlines by types": (lambda n: twice(f"t{n} < {n}.5 AND u{n} = 'x'"), OUTLINES),
+    "patterns": (lambda n: often(f"v{n} < {n}.5 AND w{n} = 'x'"), _shared._patterns),
     "texts": (lambda n: parametric(f"a{n} BETWEEN :x AND :y AND b{n} = :z"), _remembered.cache),
     "domains": (cover, domain_of.cache),
 }  # fmt: skip

@@ -32,7 +32,7 @@ from predicast.engine.changes import Changes
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation
 from predicast.engine.judging import Explainer
-from predicast.engine.operations import Change, Operation, Report, Subscribe, Unsubscribe
+from predicast.engine.operations import Operation, Report
 from predicast.errors import (
     EngineError,
     InvalidOptionError,
@@ -94,7 +94,7 @@ class Engine:
         self._lock = new_lock()
 
     def _whole(self) -> SubscriptionStore:
-        """What is store, with the lock: whatever was interrupted has been finished first."""
+        """What is held, with the lock: whatever was interrupted has been finished first."""
         self._store.recover()
         return self._store
 
@@ -197,24 +197,22 @@ class Engine:
         gives and ``change`` can set anew without parsing anything. An id that is taken is refused;
         with ``replace`` it gets the new expression and owner instead.
         """
+        said = self._store.read(id, expression, parameters)
         with self._lock:
-            id = self._whole().fresh_id() if id is None else id
-            self._run_one(Subscribe(id, expression, owner, parameters, replace))
-        return id
+            return self._whole().subscribe(id, said, owner, replace=replace)
 
     def unsubscribe(self, id: str) -> None:
         """Remove a subscription."""
-        self._run_one(Unsubscribe(id))
+        with self._lock:
+            self._whole().unsubscribe(id)
 
     def unsubscribe_all(self, *, owner: str) -> int:
         """Remove all subscriptions of an owner, in one step; how many there were."""
-        from predicast.engine.windows import Read
-
         with self._lock:
             window = self._whole().window()
             owned = self._store.owned(owner)
             for id, _ in owned:
-                window.take(Read(Unsubscribe(id)))
+                window.unsubscribe(id)
             self._store.run(window)
         return len(owned)
 
@@ -226,7 +224,9 @@ class Engine:
         parameters: Mapping[str, Value] | None = None,
     ) -> None:
         """Replace what a subscription states, or some of its parameters; id and owner stay."""
-        self._run_one(Change(id, expression, parameters))
+        said = self._store.read_change(id, expression, parameters)
+        with self._lock:
+            self._whole().change(id, said, parameters)
 
     def subscribe_many(
         self, records: Records, *, owner: str | None = None, replace: bool = False
@@ -305,21 +305,12 @@ class Engine:
         """
         changes = Changes(self._taken)
         with self._lock:
-            self._whole().followers.add(changes)
+            self._whole().follow(changes)
         return changes
 
     def _taken(self, changes: Changes) -> list[Operation]:
         with self._lock:
             return changes.taken(self._whole().entry_if_held)
-
-    def _run_one(self, operation: Operation) -> None:
-        from predicast.engine.windows import read
-
-        given = read(operation)
-        with self._lock:
-            window = self._whole().window()
-            window.take(given)
-            self._store.run(window)
 
     # Asking it.
 

@@ -172,7 +172,7 @@ class Ids:
 
     def key(self, id: str) -> int | None:
         """The key of an id, if it is held."""
-        return self._by_id().get(id)
+        return (self._keys if self._unread is None else self._by_id()).get(id)
 
     def names(self, keys: Sequence[int]) -> list[str]:
         """The ids of some keys."""
@@ -200,15 +200,20 @@ class Ids:
 
     def free_keys(self, count: int) -> list[int]:
         """As many keys that stand for nothing, in the order in which they are to be used."""
-        self._by_id()
+        keys, new = self._by_id(), len(self._by_key)
+        if len(keys) == new:
+            return [*range(new, new + count)]
         if len(self._free) < count and self._has_many_given_up():
             self._reclaim()
         again = self._free[: -count - 1 : -1]
-        new = self.bound()
         return [*again, *range(new, new + count - len(again))]
 
-    def check_room(self, ids: Iterable[str]) -> None:
+    def check_room(self, ids: Sequence[str]) -> None:
         """Refuse ids with which there would be more text than answers can hold."""
+        most = MAX_ID * len(ids)
+        if self._unread is None and self._bytes + most <= MAX_BYTES:
+            return
+        self._by_id()
         total = self._bytes + sum(map(_size, ids))
         if total > MAX_BYTES:
             raise IdsTooLargeError(
@@ -220,18 +225,27 @@ class Ids:
 
     def put(self, id: str, key: int) -> None:
         """Hold an id, which arrives now, under its own key or one that is free."""
-        keys, by_key = self._by_id(), self._by_key
+        keys, by_key = self._keys if self._unread is None else self._by_id(), self._by_key
         if keys.pop(id, None) is None:
-            if self._free and self._free[-1] == key:
-                self._free.pop()
-            if key >= len(by_key):
-                by_key.extend([None] * (key + 1 - len(by_key)))
-            by_key[key] = id
-            self._bytes += _size(id)
+            if key == len(by_key):
+                by_key.append(id)
+            else:
+                self._put_again(id, key)
+            self._bytes += len(id) if id.isascii() else _size(id)
             with self._publishing:
                 self._version += 1
-                self._append_text(key, id)
+                if self._answers is not None:
+                    self._append_text(key, id)
         keys[id] = key
+
+    def _put_again(self, id: str, key: int) -> None:
+        """Have a key stand for an id that is not the next of all keys."""
+        by_key = self._by_key
+        if self._free and self._free[-1] == key:
+            self._free.pop()
+        if key >= len(by_key):
+            by_key.extend([None] * (key + 1 - len(by_key)))
+        by_key[key] = id
 
     def put_many(self, ids: list[str], keys: list[int]) -> None:
         """Hold many new ids under the keys that ``free_keys`` gave."""
@@ -263,11 +277,9 @@ class Ids:
 
     def _has_many_given_up(self) -> bool:
         """Whether so many are that it is worth using them again: answers are quicker without."""
-        bound = self.bound()
-        if bound < _ROOM:
-            return True
-        given_up = len(self._given_up) + sum(len(keys) for _, keys in self._leased)
-        return _FEW_GIVEN_UP * given_up > bound
+        bound = len(self._by_key)
+        given_up = bound - len(self._keys) - len(self._free)
+        return bound < _ROOM or _FEW_GIVEN_UP * given_up > bound
 
     def _reclaim(self) -> None:
         """Begin another lease, and take back what was given up under those that are gone."""
@@ -327,8 +339,8 @@ class Ids:
         return answers
 
     def _append_text(self, key: int, id: str) -> None:
-        if self._answers is None:
-            return  # nobody has asked for the array yet
+        """Have one more in the array that somebody has asked for."""
+        assert self._answers is not None
         texts, moved = self._answers
         if len(texts) > 2 * self.bound() + _ROOM or not texts.has_room(id):
             self._answers = None  # most of them are of the past

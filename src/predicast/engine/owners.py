@@ -43,10 +43,11 @@ class Owners:
 
     def set(self, key: int, owner: str | None) -> None:
         """Note whose a subscription is, or that it is nobody's."""
+        owners = self._by_key if self._unread is None else self.by_key()
         if owner is None:
-            self.by_key().pop(key, None)
+            owners.pop(key, None)
         else:
-            self.by_key()[key] = owner
+            owners[key] = owner
 
     def copy(self) -> Owners:
         """The same, untouched by later changes."""

@@ -57,7 +57,7 @@ class Sources:
 
     def set(self, key: int, text: str | None) -> None:
         """Note the text of a subscription, or that it has none."""
-        data, first, size = self._read()
+        data, first, size = self._held if self._unread is None else self._read()
         if key < len(size) and size[key]:
             self._dead += size[key]
             size[key] = 0

@@ -29,7 +29,7 @@ Rejected: a mask of live rows per chunk, with a search of all the chunks. It tak
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final, Protocol
 
 import numpy as np
@@ -108,31 +108,34 @@ class Statements:
         self._chunks: dict[int, _Chunk] = {}
         self._by_outline: dict[Outline, list[int]] = {}  # numbers of chunks, the oldest first
         self._home = np.zeros(0, np.uint8)
-        self._attributes: Counter[str] = Counter()  # how many subscriptions look at each
+        self._bound = 0  # the length of ``home``, which arrays take their time to say
+        self._stating: dict[Outline, int] = {}  # how many subscriptions have each outline
+        self._attributes: Counter[str] = Counter()  # how many outlines look at each
         self._names: frozenset[str] | None = None  # of those, since they last changed
         self._reader: EventReader | None = None  # likewise
         self._derivation: Derivation | None = derivation.NONE  # None: to be made anew
         self._in_chunks = 0
         self._unread: Unread | None = None  # more that are alone
+        self._unread_names = frozenset[str]()  # the attributes that those look at
 
     @classmethod
     def restored(
         cls,
         groups: Iterable[tuple[np.ndarray, OperandColumns]],
         alone: Unread,
-        attributes: Mapping[str, int],
+        attributes: frozenset[str],
         bound: int,
     ) -> Statements:
-        """From groups whose keys ascend and others, of which so many look at each attribute."""
+        """From groups whose keys ascend and others, which look at these attributes."""
         statements = cls()
         if len(alone):
-            statements._unread = alone
+            statements._unread, statements._unread_names = alone, attributes
         statements._attributes.update(attributes)
         statements._derivation = None
         statements._make_room(bound - 1, 0)
         for keys, alike in groups:
             if len(keys):
-                statements._look(alike.outline.attributes(), len(keys))
+                statements._count(alike.outline, len(keys))
                 statements._in_chunks += len(keys)
                 statements._insert(keys, alike)
         return statements
@@ -141,9 +144,11 @@ class Statements:
         """The same, untouched by later changes."""
         copy = Statements()
         copy._alone, copy._unread = self._alone.copy(), self._unread
+        copy._stating, copy._unread_names = self._stating.copy(), self._unread_names
         copy._chunks = {number: chunk.copy() for number, chunk in self._chunks.items()}
         copy._by_outline = {outline: [*each] for outline, each in self._by_outline.items()}
-        copy._home, copy._in_chunks = self._home.copy(), self._in_chunks
+        copy._home, copy._bound = self._home.copy(), self._bound
+        copy._in_chunks = self._in_chunks
         copy._attributes, copy._derivation = self._attributes.copy(), self._derivation
         return copy
 
@@ -156,21 +161,23 @@ class Statements:
 
         Where it keeps its outline, only its operands are written.
         """
-        outline, before = stated.outline, frozenset[str]()
-        alone = self._singles().get(key)
-        if alone is not None:
-            before = alone.outline.attributes()
-        elif key < len(self._home) and (number := self._home[key]):
+        outline = stated.outline
+        alone = self._alone if self._unread is None else self._singles()
+        before = alone.get(key)
+        if before is not None:
+            alone[key] = stated
+            if before.outline is not outline:
+                self._count(outline, 1)
+                self._count(before.outline, -1)
+            return
+        if key < self._bound and (number := self._home[key]):
             chunk = self._chunks[int(number)]
             if chunk.alike.outline == outline:
                 chunk.put(key, stated)
                 return
-            before = self._forget(key)
-        self._alone[key] = stated
-        after = outline.attributes()
-        if after is not before:
-            self._look(after, 1)
-            self._look(before, -1)
+            self._count(self._forget(key), -1)
+        alone[key] = stated
+        self._count(outline, 1)
 
     def put_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
         """Hold subscriptions of one outline under keys of which any may be known."""
@@ -188,12 +195,12 @@ class Statements:
         if len(keys) < _FEW:
             for row, key in enumerate(keys.tolist()):
                 self._alone[key] = alike.stated(row)
-            self._look(alike.outline.attributes(), len(keys))
+            self._count(alike.outline, len(keys))
             return
         if np.any(keys[1:] < keys[:-1]):
             order = np.argsort(keys)
             keys, alike = keys[order], alike.take(order)
-        self._look(alike.outline.attributes(), len(keys))
+        self._count(alike.outline, len(keys))
         self._in_chunks += len(keys)
         for start in range(0, len(keys), _MOST):
             rows = np.arange(start, min(start + _MOST, len(keys)))
@@ -219,17 +226,18 @@ class Statements:
 
     def remove(self, key: int) -> None:
         """Forget a subscription."""
-        self._look(self._forget(key), -1)
+        self._count(self._forget(key), -1)
 
     def repair(self) -> None:
         """Work out anew what follows from what is held, after an interrupted change."""
         alone = self._singles()
         at_home = [key for key in alone if key < len(self._home)]
         self._home[at_home] = 0
-        self._attributes, self._in_chunks, self._by_outline = Counter(), 0, {}
+        self._stating, self._attributes = {}, Counter()
+        self._in_chunks, self._by_outline = 0, {}
         self._names = self._reader = self._derivation = None
         for stated in alone.values():
-            self._look(stated.outline.attributes(), 1)
+            self._count(stated.outline, 1)
         for number, chunk in list(self._chunks.items()):
             live = int(np.count_nonzero(self._home[chunk.keys] == number))
             if not live:
@@ -237,7 +245,7 @@ class Statements:
                 continue
             chunk.dead = len(chunk) - live
             self._in_chunks += live
-            self._look(chunk.alike.outline.attributes(), live)
+            self._count(chunk.alike.outline, live)
             self._by_outline.setdefault(chunk.alike.outline, []).append(number)
 
     def _replace_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
@@ -260,8 +268,8 @@ class Statements:
         # Only now: what these become is merged with others, and chunks get other numbers.
         before = [self._forget(key) for key in keys[moving].tolist()]
         self._add_alike(keys[moving], alike.take(moving))
-        for attributes in before:
-            self._look(attributes, -1)
+        for outline in before:
+            self._count(outline, -1)
 
     def operands(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, OperandColumns]]:
         """What subscriptions with these keys state: positions among the keys, and a group each."""
@@ -325,8 +333,13 @@ class Statements:
 
     def _singles(self) -> dict[int, Stated]:
         if self._unread is not None:
-            self._alone.update(self._unread.items())
+            read = dict(self._unread.items())
+            self._alone.update(read)
             self._unread = None
+            for stated in read.values():
+                self._count(stated.outline, 1)
+            self._look(self._unread_names, -1)
+            self._unread_names = frozenset()
         return self._alone
 
     def _chunk_of(self, key: int) -> tuple[int, _Chunk]:
@@ -340,30 +353,44 @@ class Statements:
         home[known] = self._home[keys[known]]
         return home
 
-    def _forget(self, key: int) -> frozenset[str]:
-        """Take a subscription out; the names of its attributes."""
+    def _forget(self, key: int) -> Outline:
+        """Take a subscription out; its outline."""
         alone = self._singles().pop(key, None)
         if alone is not None:
-            return alone.outline.attributes()
+            return alone.outline
         number, chunk = self._chunk_of(key)
         self._home[key] = 0
         self._in_chunks -= 1
         chunk.dead += 1
         if 2 * chunk.dead > len(chunk):
             self._replace_chunks([number])
-        return chunk.alike.outline.attributes()
+        return chunk.alike.outline
 
-    def _look(self, attributes: frozenset[str], subscriptions: int) -> None:
+    def _count(self, outline: Outline, subscriptions: int) -> None:
+        """So many more have an outline, or fewer."""
+        before = self._stating.get(outline, 0)
+        after = self._stating[outline] = before + subscriptions
+        if before and after:
+            return
+        if after:
+            self._look(outline.attributes(), 1)
+            return
+        del self._stating[outline]
+        if before:
+            self._look(outline.attributes(), -1)
+
+    def _look(self, attributes: frozenset[str], outlines: int) -> None:
+        """One more outline looks at some attributes, or one fewer."""
         counts = self._attributes
         for attribute in attributes:
-            before = counts[attribute]  # 0 if nobody does
-            counts[attribute] = before + subscriptions
-            if before and before + subscriptions:
+            before = counts[attribute]  # 0 if none does
+            counts[attribute] = before + outlines
+            if before and before + outlines:
                 continue
             self._names = self._reader = None
             if is_derived(attribute):
                 self._derivation = None
-            if not before + subscriptions:
+            if not before + outlines:
                 del counts[attribute]
 
     # Chunks.
@@ -386,7 +413,7 @@ class Statements:
                 length = max(key + 1, length + length // 8)
             home = np.zeros(length, dtype)
             home[: len(self._home)] = self._home
-            self._home = home
+            self._home, self._bound = home, length
 
     def _merge(self, outline: Outline) -> None:
         """Merge the newest chunks of an outline while they are of similar size."""

@@ -26,7 +26,7 @@ interrupted by the second Ctrl-C.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
@@ -40,11 +40,11 @@ from predicast.engine.owners import Owners
 from predicast.engine.sources import Sources
 from predicast.engine.statements import Statements
 from predicast.engine.templates import Templates
-from predicast.engine.windows import Window
+from predicast.engine.windows import Said, Window, said_by, said_by_change
 from predicast.errors import PredicastError
 from predicast.matching.delta import Delta, Effect, Group
 from predicast.matching.matcher import Matcher, Stored, View
-from predicast.model import Subscription
+from predicast.model import Subscription, Value
 from predicast.model.event_reader import EventReader
 from predicast.model.operand_columns import gathered
 from predicast.model.outline import Stated
@@ -90,9 +90,6 @@ class StoreView(NamedTuple):
 _FEW: Final = 512  # subscriptions that are quicker put one by one than column by column
 
 
-_NO_KEYS: Final = iter(())
-
-
 class SubscriptionStore:
     """Subscriptions with all that belongs to them, by key."""
 
@@ -105,6 +102,7 @@ class SubscriptionStore:
         self.sources = Sources()
         self.arrived = 0  # subscriptions ever added, for ids of our own making
         self.followers: weakref.WeakSet[Changes] = weakref.WeakSet()
+        self.is_followed = False  # whether anybody ever was
         self._pending: StoreDelta | None = None
         self._is_matcher_trusted = True
         self.is_changing = False  # somebody is in the middle of a change
@@ -147,6 +145,11 @@ class SubscriptionStore:
         while f"s{number}" in self.ids:
             number += 1
         return f"s{number}"
+
+    def follow(self, changes: Changes) -> None:
+        """Have somebody told of changes from now on."""
+        self.is_followed = True
+        self.followers.add(changes)
 
     def window(self) -> Window:
         """A window on what is held now."""
@@ -200,6 +203,28 @@ class SubscriptionStore:
 
     # Changing.
 
+    read = staticmethod(said_by)
+    read_change = staticmethod(said_by_change)
+
+    def subscribe(self, id: str | None, said: Said, owner: str | None, *, replace: bool) -> str:
+        """Add a subscription, under an id of our own making if none is given; its id."""
+        id, window = self.fresh_id() if id is None else id, self.window()
+        window.subscribe(id, said, owner, replace)
+        self.run(window)
+        return id
+
+    def change(self, id: str, said: Said | None, parameters: Mapping[str, Value] | None) -> None:
+        """Have a subscription say something else, or only with other parameters."""
+        window = self.window()
+        window.change(id, said, parameters)
+        self.run(window)
+
+    def unsubscribe(self, id: str) -> None:
+        """Remove a subscription."""
+        window = self.window()
+        window.unsubscribe(id)
+        self.run(window)
+
     def add_many(self, bulk: Bulk) -> None:
         """Add subscriptions whose ids are valid and different: all or, if one is refused, none."""
         taken = self.ids.first_held(bulk.ids)
@@ -222,7 +247,7 @@ class SubscriptionStore:
                     templates={keys[position]: each for position, each in bulk.templates.items()},
                     sources={keys[position]: text for position, text in bulk.sources.items()},
                 ),
-                touched=[Touched(id, False, None) for id in bulk.ids] if self.followers else (),
+                touched=[Touched(id, False, None) for id in bulk.ids] if self.is_followed else (),
             )
         )
 
@@ -232,13 +257,10 @@ class SubscriptionStore:
 
     def _delta(self, window: Window) -> StoreDelta:
         """What holds after a window."""
-        moved = [Group(*each) for each in window.moved()] if window.moves else []
+        moved = [Group(*each) for each in window.moved()] if window.moves else ()
         states = window.states
-        touched: list[Touched] = []
-        if self.followers:
-            touched += [self._touched(id, state.key) for id, state in states.items()]
-            touched += [self._touched(id, move.key) for id, move in window.moves.items()]
-        keys_to_come = self._keys_to_come(states) if window.arrived else _NO_KEYS
+        touched = self._all_touched(window) if self.is_followed else ()
+        new_keys = self._new_keys(states) if window.arrived else ()
         removed: list[int] = []
         added: list[tuple[int, Stated]] = []
         changed: list[tuple[int, Stated]] = []
@@ -246,7 +268,7 @@ class SubscriptionStore:
             key, stated_now = state.key, state.stated
             if key is None:
                 assert stated_now is not None
-                key = state.key = next(keys_to_come)
+                key = state.key = new_keys[len(added)]
                 added.append((key, stated_now))
             elif not state.present:
                 removed.append(key)
@@ -256,13 +278,20 @@ class SubscriptionStore:
             stated = Delta(removed, added, changed, (), moved)
         else:
             stated = Delta(removed, (), (), _grouped(added), [*moved, *_grouped(changed)])
-        return StoreDelta(self.arrived + window.arrived, stated, states, touched=touched)
+        return StoreDelta(self.arrived + window.arrived, stated, states, None, touched)
 
-    def _keys_to_come(self, states: Mapping[str, State]) -> Iterator[int]:
+    def _new_keys(self, states: Mapping[str, State]) -> Sequence[int]:
         """Keys for those that are new."""
         new = [id for id, state in states.items() if state.key is None]
         self.ids.check_room(new)
-        return iter(self.ids.free_keys(len(new)))
+        return self.ids.free_keys(len(new))
+
+    def _all_touched(self, window: Window) -> Sequence[Touched]:
+        """The ids that a window touches, for those who follow the changes."""
+        if not self.followers:
+            return ()
+        touched = [self._touched(id, state.key) for id, state in window.states.items()]
+        return [*touched, *(self._touched(id, move.key) for id, move in window.moves.items())]
 
     def _touched(self, id: str, key: int | None) -> Touched:
         return Touched(id, key is not None, None if key is None else self.owners.get(key))
@@ -296,8 +325,9 @@ class SubscriptionStore:
         if delta.arrivals is not None:
             self._put_arrivals(delta.arrivals)
         statements, stated_now = self.statements, delta.stated
-        for group in (*stated_now.added_groups, *stated_now.changed_groups):
-            statements.put_alike(group.keys, group.operands)
+        if stated_now.added_groups or stated_now.changed_groups:
+            for group in (*stated_now.added_groups, *stated_now.changed_groups):
+                statements.put_alike(group.keys, group.operands)
         for key, stated in stated_now.added:
             statements.put(key, stated)
         for key, stated in stated_now.changed:

@@ -7,26 +7,34 @@ matcher refuses a whole window; to learn which operations it means, they are the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from predicast.engine.operations import Operation, Refusal, Report
 from predicast.engine.store import SubscriptionStore
-from predicast.engine.windows import Read, read
+from predicast.engine.windows import Said, read
 from predicast.errors import PredicastError, UnsupportedByMatcherError
 from predicast.matching.delta import Effect
 
 OnRefusal: TypeAlias = Literal["raise", "report"]
 
 
+class Read(NamedTuple):
+    """An operation of a window, where it stands, and what its expression says."""
+
+    position: int
+    operation: Operation
+    said: Said | None
+
+
 def read_all(
     operations: Sequence[Operation], on_refusal: OnRefusal
-) -> tuple[list[tuple[int, Read]], list[Refusal]]:
+) -> tuple[list[Read], list[Refusal]]:
     """The operations with what they state, and those that cannot be read."""
-    reads: list[tuple[int, Read]] = []
+    reads: list[Read] = []
     refused: list[Refusal] = []
     for position, operation in enumerate(operations):
         try:
-            reads.append((position, read(operation)))
+            reads.append(Read(position, operation, read(operation)))
         except PredicastError as error:
             if on_refusal == "raise":
                 error.add_note(f"operation {position} of the window")
@@ -37,21 +45,21 @@ def read_all(
 
 def run_together(
     store: SubscriptionStore,
-    reads: list[tuple[int, Read]],
+    reads: list[Read],
     refused: list[Refusal],
     on_refusal: OnRefusal,
 ) -> Report:
     """Run operations in one step; ``refused`` are those that could not even be read."""
     window = store.window()
     refused_here: list[Refusal] = []
-    for position, read_ in reads:
+    for position, operation, said in reads:
         try:
-            window.take(read_)
+            window.take(operation, said)
         except PredicastError as error:
             if on_refusal == "raise":
                 error.add_note(f"operation {position} of the window")
                 raise
-            refused_here.append(Refusal(position, read_.operation, error))
+            refused_here.append(Refusal(position, operation, error))
     try:
         effect = store.run(window)
     except UnsupportedByMatcherError:
@@ -61,20 +69,18 @@ def run_together(
     return _report(len(reads) - len(refused_here), effect, [*refused, *refused_here])
 
 
-def _run_apart(
-    store: SubscriptionStore, reads: list[tuple[int, Read]], refused: list[Refusal]
-) -> Report:
+def _run_apart(store: SubscriptionStore, reads: list[Read], refused: list[Refusal]) -> Report:
     """Run a window of which the matcher refuses something one by one, to learn what."""
     taken, effect = 0, Effect()
     refused_here: list[Refusal] = []
-    for position, read_ in reads:
+    for position, operation, said in reads:
         window = store.window()
         try:
-            window.take(read_)
+            window.take(operation, said)
             effect += store.run(window)
             taken += 1
         except PredicastError as error:
-            refused_here.append(Refusal(position, read_.operation, error))
+            refused_here.append(Refusal(position, operation, error))
     return _report(taken, effect, [*refused, *refused_here])
 
 

@@ -32,6 +32,7 @@ from predicast.model.outline import OPERAND_TYPES, OperandType, Stated
 from predicast.model.values import INT_MAX, INT_MIN
 
 if TYPE_CHECKING:
+    from predicast.language import Readable
     from predicast.language.parameters import Parametric
     from predicast.model import Value
 
@@ -59,35 +60,45 @@ class Move(NamedTuple):
     parameters: dict[str, Value]
 
 
-class Read(NamedTuple):
-    """An operation and what its expression states."""
+class Said(NamedTuple):
+    """What an expression states, and what it was given as."""
 
-    operation: Operation
-    stated: Stated | None = None
+    stated: Stated
     template: Template | None = None
-    text: str | None = None
+    text: str | None = None  # if there is one and it has no parameters
 
 
-def read(operation: Operation) -> Read:
-    """Parse the expression of an operation."""
-    if isinstance(operation, Subscribe) or (
-        isinstance(operation, Change) and operation.expression is not None
-    ):
-        try:
-            stated, parametric = stated_by(operation.expression, operation.parameters)  # type: ignore[arg-type]
-        except PredicastError as error:
-            error.add_note(f"in the subscription {operation.id!r}")
-            raise
-        if parametric is None:
-            text = operation.expression if isinstance(operation.expression, str) else None
-            return Read(operation, stated, None, text)
-        template = Template.of(parametric, stated.outline, operation.parameters or {})
-        return Read(operation, stated, template)
+def said_by(id: str | None, expression: Readable, parameters: Mapping[str, Value] | None) -> Said:
+    """Read the expression of the subscription with this id, or with one of our making."""
+    try:
+        stated, parametric = stated_by(expression, parameters)
+    except PredicastError as error:
+        if id is not None:
+            error.add_note(f"in the subscription {id!r}")
+        raise
+    if parametric is not None:
+        return Said(stated, Template.of(parametric, stated.outline, parameters or {}))
+    return Said(stated, None, expression if isinstance(expression, str) else None)
+
+
+def said_by_change(
+    id: str, expression: Readable | None, parameters: Mapping[str, Value] | None
+) -> Said | None:
+    """The same of a change; ``None`` if it only sets parameters."""
+    if expression is not None:
+        return said_by(id, expression, parameters)
+    _check_parameters(parameters)
+    return None
+
+
+def read(operation: Operation) -> Said | None:
+    """Read the expression of an operation, if it has one."""
+    if isinstance(operation, Subscribe):
+        return said_by(operation.id, operation.expression, operation.parameters)
     if isinstance(operation, Change):
-        _check_parameters(operation.parameters)
-        return Read(operation)
+        return said_by_change(operation.id, operation.expression, operation.parameters)
     if isinstance(operation, Unsubscribe):
-        return Read(operation)
+        return None
     raise EngineError(f"a window holds Subscribe, Change and Unsubscribe, not {operation!r}")
 
 
@@ -120,40 +131,70 @@ class Window:
         self.moves: dict[str, Move] = {}  # those of which only parameters were
         self.arrived = 0  # Subscribe operations, also of what is gone by the end
 
-    def take(self, given: Read) -> None:
-        """Take one more operation, or refuse it."""
-        operation = given.operation
+    def take(self, operation: Operation, said: Said | None) -> None:
+        """Take one more operation and what its expression says, or refuse it."""
         if isinstance(operation, Subscribe):
-            check_id("id", operation.id)
-            self._subscribe(operation, given)
-            return
-        if not isinstance(operation.id, str):  # it may not even have a hash
-            raise unknown(operation.id, self._ids)
-        if given.stated is None and isinstance(operation, Change) and self._move(operation):
-            return
-        state = self._state(operation.id)
-        if state is None or not state.present:
-            raise unknown(operation.id, self._ids)
-        if given.stated is not None:
-            self._restate(operation.id, state, given)
-            return
-        if isinstance(operation, Unsubscribe):
-            self._unsubscribe(operation.id, state)
-            return
-        assert operation.parameters is not None
-        self._set_parameters(operation.id, state, operation.parameters)
-        self.states[operation.id] = state
+            assert said is not None
+            self.subscribe(operation.id, said, operation.owner, operation.replace)
+        elif isinstance(operation, Unsubscribe):
+            self.unsubscribe(operation.id)
+        else:
+            self.change(operation.id, said, operation.parameters)
 
-    def _restate(self, id: str, state: State, given: Read) -> None:
-        state.stated, state.template, state.text = given.stated, given.template, given.text
+    def subscribe(self, id: str, said: Said, owner: str | None, replace: bool) -> None:
+        """Add a subscription; if there is one, it is replaced or all of this is refused."""
+        check_id("id", id)
+        if owner is not None:
+            check_id("owner", owner)
+        state, key = self._state(id), None
+        if state is not None:
+            if state.present:
+                if not replace:
+                    raise duplicate(id)
+                state.owner, state.keeps_owner = owner, False
+                self._restate(id, state, said)
+                return
+            key = state.key
+            self.states.pop(id, None)  # those that arrive stand in the order of arrival
+        stated, template, text = said
+        self.states[id] = State(key, True, stated, text, template, False, owner, False, True)
+        self.arrived += 1
+
+    def change(self, id: str, said: Said | None, parameters: Mapping[str, Value] | None) -> None:
+        """Have a subscription say something else, or only with other parameters."""
+        if said is None and self._move(id, parameters or {}):
+            return
+        state = self._present(id)
+        if said is not None:
+            self._restate(id, state, said)
+            return
+        assert parameters is not None
+        self._set_parameters(id, state, parameters)
+        self.states[id] = state
+
+    def unsubscribe(self, id: str) -> None:
+        """Remove a subscription."""
+        state = self._present(id)
+        if state.key is None:  # it came in this window
+            del self.states[id]
+        else:
+            self.states[id] = State(state.key, present=False)
+
+    def _present(self, id: object) -> State:
+        # What is no string may not even have a hash.
+        state = self._state(id) if isinstance(id, str) else None
+        if state is None or not state.present:
+            raise unknown(id, self._ids)
+        return state
+
+    def _restate(self, id: str, state: State, said: Said) -> None:
+        state.stated, state.template, state.text = said
         state.keeps_template = False
         self.states[id] = state
 
-    def _move(self, operation: Change) -> bool:
+    def _move(self, id: object, parameters: Mapping[str, Value]) -> bool:
         """Take new values of parameters, if they are numbers and nothing else was touched."""
-        id, parameters = operation.id, operation.parameters
-        assert parameters is not None
-        if id in self.states:
+        if not isinstance(id, str) or id in self.states:
             return False
         move = self.moves.get(id)
         if move is None:
@@ -176,42 +217,12 @@ class Window:
             key = self._ids.key(id)
             if key is None:
                 return None
-            state = State(key, keeps_template=True, keeps_owner=True)
+            state = State(key, True, None, None, None, True, None, True)
             move = self.moves.pop(id, None)
             if move is not None:
                 state.stated = _filled(move, self._statements.stated(key))
                 self.states[id] = state  # it counts even if what comes next is refused
         return state
-
-    def _subscribe(self, operation: Subscribe, given: Read) -> None:
-        if operation.owner is not None:
-            check_id("owner", operation.owner)
-        state = self._state(operation.id)
-        if state is not None and state.present:
-            if not operation.replace:
-                raise duplicate(operation.id)
-            state.owner, state.keeps_owner = operation.owner, False
-            self._restate(operation.id, state, given)
-            return
-        key = None
-        if state is not None:
-            key = state.key
-            self.states.pop(operation.id, None)  # those that arrive stand in the order of arrival
-        self.states[operation.id] = State(
-            key,
-            stated=given.stated,
-            text=given.text,
-            template=given.template,
-            owner=operation.owner,
-            arrives_anew=True,
-        )
-        self.arrived += 1
-
-    def _unsubscribe(self, id: str, state: State) -> None:
-        if state.key is None:  # it came in this window
-            del self.states[id]
-        else:
-            self.states[id] = State(state.key, present=False)
 
     def _set_parameters(self, id: str, state: State, parameters: Mapping[str, Value]) -> None:
         template = state.template

@@ -15,6 +15,7 @@ from predicast.derived.tree import Constant, Span
 from predicast.errors import LanguageError, ParseError
 from predicast.language.where.printer import DERIVED
 from predicast.model import Constraint, Subscription
+from predicast.model.outline import Outline
 
 _MAX_BYTES: Final = 8 << 20  # of expressions that are remembered: some thousands of them
 
@@ -71,6 +72,12 @@ def list_name(attribute: str) -> str:
 
     tree = expression_of(attribute) if is_derived(attribute) else None
     return name_of(Input(tree.name)) if isinstance(tree, Each) else attribute
+
+
+@remembered(_MAX_BYTES, lambda arguments, _: arguments[0].cost)
+def names_derived(outline: Outline) -> bool:
+    """Whether a subscription of this outline looks at a derived attribute."""
+    return any(map(is_derived, outline.attributes()))
 
 
 def check_attributes(constraints: Iterable[Constraint]) -> None:

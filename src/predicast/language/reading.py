@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from predicast.errors import LanguageError
-from predicast.language.derived_names import check_attributes
+from predicast.language.derived_names import check_attributes, names_derived
 from predicast.language.where import parse_where
 from predicast.language.where.cache import outlined_where
 from predicast.model import And, Expression, Leaf, Not, Or, Subscription, Value, subscription_of
@@ -57,6 +57,8 @@ def stated_by(
     if isinstance(expression, Stated):
         return expression, None
     if isinstance(expression, Subscription):
-        check_attributes(expression.constraints())
-        return outlined(expression), None
+        stated = outlined(expression)
+        if names_derived(stated.outline):
+            check_attributes(expression.constraints())
+        return stated, None
     return outlined(to_subscription(expression)), None

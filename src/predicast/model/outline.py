@@ -27,9 +27,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-from predicast.bounded_cache import remembered
+from predicast.bounded_cache import BoundedCache, remembered
 from predicast.model.clause import trusted_clause
 from predicast.model.constraint import (
     Constraint,
@@ -108,6 +109,9 @@ _MAX_BYTES: Final = 32 << 20  # of outlines that are remembered: some 50,000 of 
 _OUTLINE_BYTES: Final = 400
 _CLAUSE_BYTES: Final = 160
 _SLOT_BYTES: Final = 300
+
+
+_FIELDS: Final = attrgetter("attribute", "operator", "operand")
 
 
 class _Part(NamedTuple):
@@ -210,8 +214,37 @@ def outline_of(clauses: Slots, rests: Rests) -> Outline:
     return Outline(clauses, rests)
 
 
+# Outlines of single clauses whose operands are all values, by attributes, operators and types.
+OF_VALUES: Final = BoundedCache[
+    tuple[tuple[str, ...], tuple[Operator, ...], tuple[type, ...]], Outline
+](_MAX_BYTES, lambda key, outline: outline.cost + 24 * len(key[0]))
+
+
 def outlined(subscription: Subscription) -> Stated:
     """The subscription's outline and the operands that fill it."""
+    clauses = subscription.clauses
+    if len(clauses) == 1 and clauses[0].rest is None and clauses[0].constraints:
+        return _outlined_clause(subscription)
+    return _outlined(subscription)
+
+
+def _outlined_clause(subscription: Subscription) -> Stated:
+    """The same of a single clause: if all its operands are values, their types are looked up."""
+    attributes, operators, operands = zip(
+        *map(_FIELDS, subscription.clauses[0].constraints), strict=True
+    )
+    key = attributes, operators, tuple(map(type, operands))
+    try:
+        return Stated(OF_VALUES[key], operands)
+    except KeyError:
+        pass
+    stated = _outlined(subscription)
+    if _SINGLE.issuperset(operators):
+        OF_VALUES.put(key, stated.outline)
+    return stated
+
+
+def _outlined(subscription: Subscription) -> Stated:
     operands: list[Any] = []
     clauses = tuple(
         [

@@ -13,7 +13,7 @@ from predicast.engine.statements import Statements
 from predicast.language import parse_where
 from predicast.model import Subscription
 from predicast.model.operand_columns import grouped
-from predicast.model.outline import outlined
+from predicast.model.outline import Stated, outlined
 from predicast.testing.strategies import subscriptions
 
 
@@ -206,3 +206,31 @@ def test_replacing_across_outlines_while_chunks_merge(
         assert content(statements) == right
         assert all(statements.get(key) == each for key, each in right.items())
         assert statements.attributes() == {n for each in right.values() for n in each.attributes()}
+
+
+class Waiting:
+    """Subscriptions as a file has them."""
+
+    def __init__(self, held: dict[int, Subscription]) -> None:
+        self._held = held
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def items(self) -> list[tuple[int, Stated]]:
+        return [(key, outlined(subscription)) for key, subscription in self._held.items()]
+
+
+def test_what_a_file_looks_at_is_known_before_it_is_read_and_forgotten_with_it() -> None:
+    alone = {3: parse_where("a < 1 AND c = 2"), 4: parse_where("c = 5")}
+    columns = grouped(many(100, 40).items())
+    statements = Statements.restored(columns, Waiting(alone), frozenset({"a", "c"}), 140)
+    assert statements.attributes() == {"a", "b", "c"}
+    statements.put(4, outlined(parse_where("d = 5")))
+    assert statements.attributes() == {"a", "b", "c", "d"}
+    statements.remove(3)
+    assert statements.attributes() == {"a", "b", "d"}
+    statements.remove(4)
+    for key in range(100, 140):
+        statements.remove(key)
+    assert statements.attributes() == frozenset()

@@ -24,7 +24,7 @@ from predicast.errors import (
     TableNotWrittenError,
     UnknownVersionError,
 )
-from predicast.spark.subscription_table import files
+from predicast.spark.subscription_table import engines, files
 from predicast.spark.subscription_table.engines import FOLDER
 from predicast.spark.subscription_table.files import DataFiles
 from predicast.spark.subscription_table.log import TableLog
@@ -247,6 +247,47 @@ class TestOtherTools:
         assert (table.path / invalid.file).exists()
         assert view.compiled().left_out == 1
         assert [row.id for row in view.compiled().invalid_rows] == ["bad"]
+
+    def test_bad_rows_are_no_reason_to_read_the_whole_table(
+        self, table: ps.SubscriptionTable, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        lenient = ps.SubscriptionTable(table.path, on_invalid="quarantine")
+        lenient.at().compiled()
+        self.add(table, id=["good", "bad"], expression=["y = 1", "y <"])
+        table.change("s00001", "y = 1")  # the file with it is written anew, the one with bad is not
+        monkeypatch.setattr(engines, "placed_rows", None)  # which reads the whole version
+        for _ in range(2):
+            view = lenient.at()
+            assert view.engine().match({"y": 1}) == ["good", "s00001"]
+            assert view.compiled().engine().match({"y": 1}) == ["good", "s00001"]
+            assert [(row.id, row.row) for row in view.invalid()] == [("bad", 1)]
+            assert [row.id for row in view.compiled().invalid_rows] == ["bad"]
+            table.change("s00002", "y = 2")
+        assert lenient.at().compiled().image.changes
+        with pytest.raises(InvalidSubscriptionsError, match="'bad'"):
+            table.engine()
+        with pytest.raises(InvalidSubscriptionsError, match="'bad'"):
+            table.at().compiled()
+
+    def test_engines_that_go_without_bad_rows_are_kept(
+        self, table: ps.SubscriptionTable, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shutil.rmtree(table.path / FOLDER)
+        self.add(table, id=["good", "bad", "s00001"], expression=["y = 1", "y <", "y = 1"])
+        lenient = ps.SubscriptionTable(table.path, on_invalid="quarantine")
+        first = lenient.at().invalid()
+        assert sorted(row.id or "" for row in first) == ["bad", "s00001", "s00001"]
+        with monkeypatch.context() as patch:
+            patch.setattr(engines, "placed_rows", None)
+            assert sorted(lenient.at().invalid()) == sorted(first)
+            assert lenient.engine().match({"y": 1, "x": 1}) == ["good"]
+        table.unsubscribe("bad")
+        assert {row.id for row in lenient.at().invalid()} == {"s00001"}
+        table.change("s00001", "y = 1")
+        assert table.engine().match({"y": 1, "x": 1}) == ["good", "s00001"]
+        for beside in (table.path / FOLDER).rglob("*.invalid"):
+            beside.write_text("{", encoding="utf-8")
+        assert len(lenient.at(version=2).invalid()) == 3
 
     def test_bad_rows_can_be_mended_and_removed(self, table: ps.SubscriptionTable) -> None:
         self.add(table, id=["bad", "worse", "s00001"], expression=["y <", "y >", "y = 1"])

@@ -178,16 +178,9 @@ class RareOutlines:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def attributes(self) -> dict[str, int]:
-        """How many subscriptions look at each attribute."""
-        names = sorted({slot.attribute for slot in self._slots})
-        number = {name: position for position, name in enumerate(names)}
-        of_slot = np.array([number[slot.attribute] for slot in self._slots], np.int64)
-        first = self._constraints[self._clauses]
-        owner = np.repeat(np.arange(len(self)), np.diff(first))
-        looks = np.unique(owner * max(len(names), 1) + of_slot[self._codes])
-        counts = np.bincount(looks % max(len(names), 1), minlength=len(names))
-        return {name: int(count) for name, count in zip(names, counts, strict=False) if count}
+    def attributes(self) -> frozenset[str]:
+        """The names of all attributes that some of them looks at."""
+        return frozenset(self._slots[code].attribute for code in np.unique(self._codes).tolist())
 
     def items(self) -> Iterator[tuple[int, Stated]]:
         """What each of them states, with its key."""

@@ -7,6 +7,9 @@ runs. That takes microseconds instead of a tenth of a millisecond.
 The cut is an optimisation and never decides what a text means: the parser reports where it found
 literals, and a shape is remembered only if those are exactly the places of the cut. A text with,
 say, a quote inside a comment is simply parsed each time.
+
+Texts that begin alike are likely to be of one shape: the latest of them is tried first, as a
+regular expression of its own (``shape_pattern.py``), and if it fits nothing need be cut.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from predicast.errors import ModelError, ParseError, TextTooLongError
 from predicast.language.time_zones import implied_zone
 from predicast.language.where.position import error_at
 from predicast.language.where.shape import ConstraintTemplate, Literal, Shape, estimate, in_places
+from predicast.language.where.shape_pattern import ShapePattern, pattern_of
 from predicast.model import Constraint, Subscription, Value
 from predicast.model.normal_form import NormalClause, normalised, subscription_from
 from predicast.model.outline import Stated, outlined
@@ -31,6 +35,8 @@ T = TypeVar("T")
 
 MAX_TEXT: Final = 65_536  # characters in one expression
 MAX_BYTES: Final = 32 << 20  # of shapes: some thousands of the usual ones, a handful in practice
+_OFTEN: Final = 8  # texts of a shape after which it is worth compiling a pattern of it
+_MAX_BEGINNING: Final = 64  # characters of the first word, by which the latest pattern is found
 
 _CUT: Final = re.compile(
     r"(?=[0-9'\"`])("  # look at the first character before trying the alternatives
@@ -70,6 +76,12 @@ class ShapeCache:
             max_bytes, lambda _, shape: shape.cost
         )
         self._max_shape = max_bytes // 2  # what takes more is not kept
+        self._patterns = BoundedCache[tuple[Shape, tuple[type, ...]], ShapePattern | None](
+            max_bytes, lambda key, pattern: key[0].cost if pattern is None else pattern.cost
+        )
+        self._latest = BoundedCache[tuple[str, int], ShapePattern](
+            max_bytes, lambda _, pattern: _MAX_BEGINNING + pattern.cost
+        )
         self.hits = 0
         self.misses = 0
 
@@ -89,9 +101,19 @@ class ShapeCache:
 
     def outlined(self, text: str) -> Stated:
         """The same as an outline and operands; no object is made if the shape is known."""
+        latest = self._latest.get((text.partition(" ")[0], text.count(" ")))
+        if latest is not None and _is_plain(text):
+            stated = latest.stated(text)
+            if stated is not None:
+                self.hits += 1
+                return stated
         key, texts = _cut(text)
         stated = self._filled(key, texts, Shape.outlined)
-        return outlined(self._parse_fresh(text, key)) if stated is None else stated
+        if stated is None:
+            return outlined(self._parse_fresh(text, key))
+        if _is_plain(text):
+            self._put_latest(text, self._shapes[key], stated)
+        return stated
 
     def _filled(
         self, key: tuple[str, ...], texts: list[str], fill: Callable[[Shape, list[str]], T]
@@ -109,6 +131,23 @@ class ShapeCache:
             return fill(found, texts)
         except ModelError:
             return None  # the parser's error knows its place
+
+    def _put_latest(self, text: str, shape: Shape | Fixed, stated: Stated) -> None:
+        """Have texts that begin like this one tried as texts of its shape."""
+        beginning = text.partition(" ")[0]
+        if type(shape) is Fixed or len(beginning) > _MAX_BEGINNING:
+            return
+        assert type(shape) is Shape
+        shape.uses += 1
+        if shape.uses < _OFTEN:
+            return
+        of = shape, tuple(map(type, stated.operands))
+        try:
+            pattern = self._patterns[of]
+        except KeyError:
+            pattern = self._patterns.put(of, pattern_of(shape, _CUT.split(text), stated))
+        if pattern is not None:
+            self._latest.replace((beginning, text.count(" ")), pattern)
 
     def _parse_fresh(self, text: str, key: tuple[str, ...]) -> Subscription:
         self.misses += 1
@@ -177,6 +216,11 @@ def check_text(text: str) -> None:
         surrogate = lone_surrogate(text)
         if surrogate is not None:
             raise error_at(ParseError, text, surrogate, f"the text {NOT_UNICODE}")
+
+
+def _is_plain(text: str) -> bool:
+    """Whether nothing is odd about a text, and timestamps in it are of the usual zone."""
+    return text.isascii() and len(text) <= MAX_TEXT and implied_zone() is UTC
 
 
 def _cut(text: str) -> tuple[tuple[str, ...], list[str]]:

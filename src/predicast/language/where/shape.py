@@ -211,11 +211,11 @@ def estimate(text: str, leaves: Sequence[ConstraintTemplate]) -> int:
 class Shape:
     """A normalised template that fills fast, since all but the literals was checked before."""
 
-    __slots__ = (
-        *("_clauses", "_constants", "_converters", "_may_differ", "_operands"),
-        "cost",
-    )
+    __slots__ = ("_clauses", "_constants", "_operands", "converters", "cost", "may_differ", "uses")
 
+    converters: list[Convert]  # of each literal
+    may_differ: bool  # whether what is stated depends on the operands
+    uses: int  # by texts that were not known to have this shape; an estimate
     cost: int  # for caches: roughly the bytes that it and its text hold
 
     def __init__(
@@ -235,7 +235,8 @@ class Shape:
                 elif place is None:  # a test and its negation share a constant
                     index[literal.start] = len(slots) + len(constants)
                     constants.append(literal.convert(text[literal.start : literal.end]))
-        self._converters = converters
+        self.converters = converters
+        self.uses = 0
         self._constants = constants
         fillers = {key: _filler(leaf, index) for key, leaf in leaves.items()}
         self._clauses: list[tuple[list[Filler], Node[Filler] | None]] = [
@@ -245,7 +246,7 @@ class Shape:
             )
             for tests, rest in clauses
         ]
-        self._may_differ = _may_differ(clauses)
+        self.may_differ = _may_differ(clauses)
         places = {key: _places(leaf, index) for key, leaf in leaves.items()}
         self._operands = _all_at_once([place for leaf in stated for place in places[id(leaf)]])
         self.cost = estimate(text, stated)
@@ -257,7 +258,7 @@ class Shape:
     def outlined(self, texts: Sequence[str]) -> Stated:
         """The outline and the operands of that subscription, without making it."""
         values = self._values(texts)
-        if self._may_differ:
+        if self.may_differ:
             return outlined(self._filled(values))
         operands = self._operands(values)
         # A shape's outline depends on which of its numbers are integers and which are floats.
@@ -268,8 +269,13 @@ class Shape:
             outline = OUTLINES.put(key, outlined(self._filled(values)).outline)
         return Stated(outline, operands)
 
+    def operands(self, values: list[Value]) -> tuple[Any, ...]:
+        """The operands, given what the literals stand for, which is added to."""
+        values += self._constants
+        return self._operands(values)
+
     def _values(self, texts: Sequence[str]) -> list[Value]:
-        values = [convert(text) for convert, text in zip(self._converters, texts, strict=True)]
+        values = [convert(text) for convert, text in zip(self.converters, texts, strict=True)]
         values += self._constants
         return values
 
@@ -281,7 +287,7 @@ class Shape:
             )
             for tests, rest in self._clauses
         ]
-        return Subscription.of(clauses) if self._may_differ else Subscription(tuple(clauses))
+        return Subscription.of(clauses) if self.may_differ else Subscription(tuple(clauses))
 
 
 _Place: TypeAlias = int | Callable[[list[Value]], Any]

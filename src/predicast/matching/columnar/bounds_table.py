@@ -4,7 +4,8 @@ Most clauses are bounds on numbers and timestamps, or equalities. They wait in o
 are tried range by range by a compiled loop (``kernels/recent.py``)::
 
     keys       [ 7      | 9      | 4  ]       a subscription each
-    gone       [ never  | 33     | .. ]       the epoch from which on it is
+    since      [ 30     | 31     | .. ]       the epoch from which on it is held; they ascend
+    gone       [ never  | 33     | .. ]       and that from which on it is not
     row        [ 0      | 1      | .. ]       a clause each: whose it is
     ends       [ 2      | 4      | .. ]       where its ranges end
     column     [ 0    1 | 0    2 | .. ]       of values of one kind of one attribute
@@ -41,12 +42,18 @@ _BY_ORDER: Final = frozenset({Kind.NUMBER, Kind.TIMESTAMP})  # others are compar
 _MAX_PLAN_BYTES: Final = 16 << 20  # of what is remembered: a plan takes up to twice its outline
 
 
+_Places = tuple[tuple[int, bool], ...]  # of the operands that are an end of a range; if it is open
+
+
 class _Range(NamedTuple):
-    """What a clause asks of the values in a column: places of operands, which may be left out."""
+    """What a clause asks of the values in a column: an operand at each end, or -1 for none."""
 
     column: int
-    lows: tuple[tuple[int, bool], ...]
-    highs: tuple[tuple[int, bool], ...]
+    low: int
+    is_low_open: bool
+    high: int
+    is_high_open: bool
+    more: tuple[tuple[_Places, _Places], ...]  # other operands that are ends of it, if any
 
 
 class _Ends(NamedTuple):
@@ -61,6 +68,7 @@ class Plan(NamedTuple):
     """How the subscriptions of one outline are written to the table."""
 
     clauses: tuple[tuple[_Range, ...], ...]
+    width: int  # how many clauses there are
     tests: int  # ranges of all of them
     converters: tuple[tuple[int, Kind], ...]  # operands that are no numbers, by place
     ends: Array  # of the ranges of each clause
@@ -72,7 +80,7 @@ class Plan(NamedTuple):
 class BoundsTable:
     """Subscriptions whose clauses are bounds, and rows for others, which have none here."""
 
-    _ROW_FIELDS: Final = (("keys", "i4"), ("gone", "i8"))
+    _ROW_FIELDS: Final = (("keys", "i4"), ("since", "i8"), ("gone", "i8"))
     _CLAUSE_FIELDS: Final = (("row", "i4"), ("ends", "i8"))
     _TEST_FIELDS: Final = (("column", "i4"), ("lo", "f8"), ("hi", "f8"))
 
@@ -86,7 +94,8 @@ class BoundsTable:
         )
         # Python writes a memoryview faster than an array.
         views: list[Any] = [memoryview(each) for each in self.arrays]  # type: ignore[arg-type]
-        self.keys, self.gone, self._row, self.ends, self._column, self._lo, self._hi = views
+        self.keys, self.since, self.gone = views[:3]
+        self._row, self.ends, self._column, self._lo, self._hi = views[3:]
 
     def with_room(self, rows: int, clauses: int, tests: int) -> BoundsTable:
         """The same, with room for so many rows, clauses and ranges."""
@@ -99,36 +108,39 @@ class BoundsTable:
             new[: len(old)] = old
         return larger
 
-    def write(
-        self, at: tuple[int, int, int], key: int, plan: Plan, numbers: Sequence[float]
+    def put(self, row: int, key: int, epoch: int) -> None:
+        """Have a subscription held from an epoch on."""
+        self.keys[row], self.since[row], self.gone[row] = key, epoch, NEVER
+
+    def write(  # a tuple of where it goes would cost per call
+        self, row: int, clause: int, test: int, plan: Plan, numbers: Sequence[float]
     ) -> None:
-        """Write a subscription behind so many rows, clauses and ranges."""
-        row, clause, test = at
+        """Write the clauses of a subscription behind so many rows, clauses and ranges."""
         columns, los, his = self._column, self._lo, self._hi
         for ranges in plan.clauses:
-            for column, lows, highs in ranges:
-                lo, hi = -inf, inf
-                for place, is_open in lows:
-                    end = nextafter(numbers[place], inf) if is_open else numbers[place]
-                    lo = max(lo, end)
-                for place, is_open in highs:
-                    end = nextafter(numbers[place], -inf) if is_open else numbers[place]
-                    hi = min(hi, end)
+            for column, low, is_low_open, high, is_high_open, more in ranges:
+                lo, hi = -inf if low < 0 else numbers[low], inf if high < 0 else numbers[high]
+                if is_low_open:
+                    lo = nextafter(lo, inf)
+                if is_high_open:
+                    hi = nextafter(hi, -inf)
+                if more:
+                    lo, hi = _narrower(lo, hi, more[0], numbers)
                 columns[test], los[test], his[test] = column, lo, hi
                 test += 1
             self._row[clause], self.ends[clause] = row, test
             clause += 1
-        self.keys[row], self.gone[row] = key, NEVER
 
     def write_many(
-        self, at: tuple[int, int, int], keys: Sequence[int], plan: Plan, numbers: Array
+        self, at: tuple[int, int, int], keys: Sequence[int], epoch: int, plan: Plan, numbers: Array
     ) -> None:
-        """The same with many subscriptions of one plan, a row of operands each."""
+        """Hold many subscriptions of one plan from an epoch on, a row of operands each."""
         row, clause, test = at
-        count, width, tests = len(keys), len(plan.clauses), plan.tests
-        to_keys, to_gone, to_row, to_ends, to_column, to_lo, to_hi = self.arrays
+        count, width, tests = len(keys), plan.width, plan.tests
+        to_keys, to_since, to_gone, to_row, to_ends, to_column, to_lo, to_hi = self.arrays
         every = np.arange(count)
         to_keys[row : row + count] = keys
+        to_since[row : row + count] = epoch
         to_gone[row : row + count] = NEVER
         to_row[clause : clause + count * width] = np.repeat(every + row, width)
         ends = plan.ends + (test + tests * every)[:, None]
@@ -137,6 +149,17 @@ class BoundsTable:
         to_column[here].reshape(count, tests)[:] = plan.columns
         to_lo[here].reshape(count, tests)[:] = _outermost(plan.lows, numbers, -inf)
         to_hi[here].reshape(count, tests)[:] = _outermost(plan.highs, numbers, inf)
+
+
+def _narrower(
+    lo: float, hi: float, more: tuple[_Places, _Places], numbers: Sequence[float]
+) -> tuple[float, float]:
+    """The range with more ends."""
+    for place, is_open in more[0]:
+        lo = max(lo, nextafter(numbers[place], inf) if is_open else numbers[place])
+    for place, is_open in more[1]:
+        hi = min(hi, nextafter(numbers[place], -inf) if is_open else numbers[place])
+    return lo, hi
 
 
 def numbers_of(
@@ -213,22 +236,24 @@ class Columns:
             return None
         clauses = tuple(
             tuple(
-                _Range(self._column(attribute, kind), lows, highs)
+                _range(self._column(attribute, kind), lows, highs)
                 for (attribute, kind), (lows, highs) in clause.items()
             )
             for clause in bounds
         )
+        ends = [ends for clause in bounds for ends in clause.values()]
         kinds = enumerate(KINDS[type_] for type_ in outline.places)
         converters = tuple(each for each in kinds if each[1] in {Kind.STRING, Kind.TIMESTAMP})
         ranges = [each for clause in clauses for each in clause]
         return Plan(
             clauses,
+            len(clauses),
             len(ranges),
             converters,
             np.cumsum([len(clause) for clause in clauses]),
             np.array([each.column for each in ranges], np.int32),
-            _ends_of([each.lows for each in ranges]),
-            _ends_of([each.highs for each in ranges]),
+            _ends_of([lows for lows, _ in ends]),
+            _ends_of([highs for _, highs in ends]),
         )
 
     def _column(self, attribute: str, kind: Kind) -> int:
@@ -241,7 +266,10 @@ class Columns:
         return column
 
 
-_Places = tuple[tuple[int, bool], ...]  # of the operands that are an end of a range; if it is open
+def _range(column: int, lows: _Places, highs: _Places) -> _Range:
+    low, high = (each[0] if each else (-1, False) for each in (lows, highs))
+    more = ((lows[1:], highs[1:]),) if len(lows) > 1 or len(highs) > 1 else ()
+    return _Range(column, *low, *high, more)
 
 
 def _ends_of(ranges: Sequence[_Places]) -> _Ends:

@@ -21,7 +21,7 @@ from predicast.matching.batches.typed_values import (
     TypedValues,
     ranges_over_integers,
 )
-from predicast.matching.columnar import loops
+from predicast.matching.columnar import loops, number_axes
 from predicast.matching.columnar.compile.axes import (
     FAILS,
     IS_SET,
@@ -32,6 +32,7 @@ from predicast.matching.columnar.compile.axes import (
     Scale,
 )
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts
+from predicast.matching.columnar.number_axes import FEW_EVENTS, NumberColumns, NumberPool
 from predicast.matching.columnar.reserved import FLOAT, INTEGER, NOT_THERE
 from predicast.matching.columnar.text_axes import TextAxis, TextPool, pool_of
 from predicast.model import Absent, Elements, Event, Held, Interval, Kind
@@ -71,7 +72,7 @@ class AxisCodes(NamedTuple):
 class OneEvent:
     """Room for the codes and the strings of one event, to be written again and again."""
 
-    __slots__ = ("_none", "_spots", "arrays", "flat", "numbers", "raw", "spots")
+    __slots__ = ("_none", "_raw", "_spots", "arrays", "flat", "numbers", "raw", "spots")
 
     def __init__(self, arrays: EventCodes, attributes: int) -> None:
         """There are so many attributes whose strings something looks at."""
@@ -88,6 +89,7 @@ class OneEvent:
         self._spots: Any = memoryview(self.spots)  # type: ignore[arg-type]
         self._none: Any = memoryview(self.spots.copy())  # type: ignore[arg-type]
         self.raw = np.zeros(_TEXT_ROOM, np.uint8)
+        self._raw = self.raw.data
 
     def put(self, texts: list[tuple[int, bytes]]) -> None:
         """Take the strings of an event, and the numbers of their attributes."""
@@ -100,30 +102,43 @@ class OneEvent:
         spots[-1] = end
         if end > len(self.raw):
             self.raw = np.zeros(2 * end, np.uint8)
-        self.raw.data[:end] = b"".join([encoded for _, encoded in texts])
+            self._raw = self.raw.data
+        self._raw[:end] = b"".join([encoded for _, encoded in texts])
 
 
-class _NumberPool(NamedTuple):
-    """The cuts of all axes of numbers side by side, as ``code_event`` reads them."""
+class _BlankRow(NamedTuple):
+    """What an event without attributes says, in columns of which some axes have their own."""
 
-    ints: npt.NDArray[np.int64]
-    floats: npt.NDArray[np.float64]
-    ranges: npt.NDArray[np.int64]
+    own: list[int]  # axes, one after the other
+    low: npt.NDArray[np.int32]
+    high: npt.NDArray[np.int32]
+    is_wide: npt.NDArray[np.bool_]
+    column: npt.NDArray[np.int32]  # of each axis
 
 
-class _AttributeAxes(NamedTuple):
+class _AttributeAxes:
     """The axes of one attribute, by what values say of them."""
 
-    all: list[tuple[int, Axis]]
-    numbers: list[int]
-    texts: list[tuple[int, TextAxis]]
-    presence: list[int]
-    exact: list[tuple[int, Axis]]  # numbers as texts
-    others: list[int]  # what numbers and texts say nothing of
+    __slots__ = ("all", "exact", "is_mixed", "numbers", "others", "presence", "text", "texts")
+
+    def __init__(self) -> None:
+        self.all: list[tuple[int, Axis]] = []
+        self.numbers: list[int] = []
+        self.texts: list[tuple[int, TextAxis]] = []
+        self.presence: list[int] = []
+        self.exact: list[tuple[int, Axis]] = []  # numbers as texts
+        self.others: list[int] = []  # what numbers and texts say nothing of
+        self.text = -1  # the number of the attribute, if its strings are looked at
+        self.is_mixed = False  # whether a value says something of more than its own kind of axes
 
     def add(self, number: int, axis: Axis, *, whole: bool) -> None:
         """One more axis."""
         self.all.append((number, axis))
+        self._add(number, axis, whole=whole)
+        unlike = bool(self.presence or self.exact or self.others)
+        self.is_mixed = unlike or bool(self.numbers and self.texts)
+
+    def _add(self, number: int, axis: Axis, *, whole: bool) -> None:
         if axis.name.scale is Scale.NUMBER:
             self.numbers.append(number)
         elif axis.name.scale is Scale.STRING:
@@ -155,19 +170,21 @@ class EventCoder:
         self._axes = axes
         self._by_attribute: dict[str, _AttributeAxes] = {}
         for attribute in patterned:
-            self._by_attribute[attribute] = _AttributeAxes([], [], [], [], [], [])
+            self._by_attribute[attribute] = _AttributeAxes()
         self._texts = {attribute: number for number, attribute in enumerate(patterned)}
         for number, axis in enumerate(axes):
             attribute = axis.name.attribute
             mine = self._by_attribute.get(attribute)
             if mine is None:
-                mine = self._by_attribute[attribute] = _AttributeAxes([], [], [], [], [], [])
+                mine = self._by_attribute[attribute] = _AttributeAxes()
             mine.add(number, axis, whole=number in whole)
             if axis.name.scale is Scale.STRING:
                 self._texts.setdefault(attribute, len(self._texts))
+        for attribute, number in self._texts.items():
+            self._by_attribute[attribute].text = number
         # What an event lacks is the same on all flags, and on all other axes (NOT_THERE).
         self._lacking_column = np.array([_lacks_as_values_do(axis.name) for axis in axes], np.int32)
-        passes = absent == "passes"
+        passes = self._absent_passes = absent == "passes"
         other = (*(PASSES if passes else FAILS), passes)
         self._lacking_codes = [np.array(each) for each in zip((0, 0, False), other, strict=True)]
         low, high, is_wide = (each[self._lacking_column][None] for each in self._lacking_codes)
@@ -178,6 +195,7 @@ class EventCoder:
             np.arange(len(axes), dtype=np.int32),
         )
         self._blank = OneEvent(self._lacking, 0).flat[:3]
+        self._latest_blank: _BlankRow | None = None
 
     def blank(self) -> OneEvent:
         """Room for the codes of one event."""
@@ -189,41 +207,32 @@ class EventCoder:
         """Write the codes of one event on all axes."""
         low, high, is_wide, wholes, reals, types = codes.flat
         low[:], high[:], is_wide[:] = self._blank
+        by_attribute, absent_passes = self._by_attribute, self._absent_passes
         has_numbers = False
         texts: list[tuple[int, bytes]] = []
         for attribute, value in event.items():
-            mine = self._by_attribute.get(attribute)
+            mine = by_attribute.get(attribute)
             if mine is None:
                 continue
             type_ = type(value)
-            if type_ is int or type_ is float:
+            if type_ is int:
                 has_numbers = True
                 for axis in mine.numbers:
-                    is_wide[axis] = False
-                    if type_ is int:
-                        wholes[axis], types[axis] = value, INTEGER
-                    else:
-                        reals[axis], types[axis] = value, FLOAT
-                for axis, its in mine.exact:
-                    low[axis], high[axis] = _exact_code(its, value)  # type: ignore[arg-type]
-                    is_wide[axis] = False
-                if mine.texts or mine.others:
-                    _fail(mine, codes, numbers=False)
+                    wholes[axis], types[axis] = value, INTEGER
             elif type_ is str:
-                for axis, _ in mine.texts:
-                    is_wide[axis] = False
-                text = self._texts.get(attribute)
-                if text is not None:
-                    texts.append((text, value.encode()))  # type: ignore[union-attr]
-                if mine.numbers or mine.exact or mine.others:
-                    _fail(mine, codes, numbers=True)
+                if mine.text >= 0:
+                    texts.append((mine.text, value.encode()))  # type: ignore[union-attr]
+            elif type_ is float:
+                has_numbers = True
+                for axis in mine.numbers:
+                    reals[axis], types[axis] = value, FLOAT
             else:
                 for axis, its in mine.all:
                     low[axis], high[axis] = value_code(its, value)
                     is_wide[axis] = isinstance(value, Interval) and not its.name.is_flag()
                 continue
-            for axis in mine.presence:
-                low[axis] = high[axis] = 1
+            if mine.is_mixed or absent_passes:
+                _code_more(mine, value, codes)
         if has_numbers:
             loops.now.code_event(*self._pool, *codes.numbers, codes.arrays.low, codes.arrays.high)
         if self._texts:
@@ -244,23 +253,17 @@ class EventCoder:
         )
 
     @cached_property
-    def _pool(self) -> _NumberPool:
-        ints: list[npt.NDArray[np.int64]] = [np.zeros(0, np.int64)]
-        floats: list[npt.NDArray[np.float64]] = [np.zeros(0)]
-        ranges = np.zeros((len(self._axes), 8), np.int64)
-        of_ints = of_floats = 0
-        for axis, (name, *both) in enumerate(self._axes):
-            if name.scale is not Scale.NUMBER:
-                continue
-            for end, cuts in enumerate(both):
-                assert isinstance(cuts, NumberCuts)
-                ints.append(cuts.ints)
-                floats.append(cuts.floats)
-                ranges[axis, 2 * end : 2 * end + 2] = of_ints, of_ints + len(cuts.ints)
-                ranges[axis, 2 * end + 4 : 2 * end + 6] = of_floats, of_floats + len(cuts.floats)
-                of_ints += len(cuts.ints)
-                of_floats += len(cuts.floats)
-        return _NumberPool(np.concatenate(ints), np.concatenate(floats), ranges)
+    def _pool(self) -> NumberPool:
+        return number_axes.pool_of(self._axes)
+
+    @cached_property
+    def _are_cuts_few(self) -> bool:
+        return number_axes.are_cuts_few(self._axes)
+
+    def make_ready(self) -> None:
+        """Do what the first to ask would wait for."""
+        if self._are_cuts_few:
+            _ = self._pool
 
     def of_batch(self, columns: EventBatch) -> EventCodes:
         """The codes of a batch on all axes."""
@@ -272,6 +275,14 @@ class EventCoder:
             if len(part)
         ]
         codes = self._lacking_in(len(columns), [n for _, mine in there for n, _ in mine.all])
+        if len(columns) <= FEW_EVENTS and self._are_cuts_few:
+            numbers = NumberColumns()
+            there = [
+                (part, mine)
+                for part, mine in there
+                if mine.is_mixed or mine.texts or not numbers.take(part, mine.numbers, codes.column)
+            ]
+            numbers.code(self._pool, *codes[:3])
         for part, mine in there:
             texts = dict(mine.texts)
             for number, axis in mine.all:
@@ -282,30 +293,50 @@ class EventCoder:
                     _code_part(axis, part, here)
         return codes
 
-    def _lacking_in(self, events: int, axes: Sequence[int]) -> EventCodes:
+    def _lacking_in(self, events: int, axes: list[int]) -> EventCodes:
         """The codes of events without any attribute, with columns of their own for some axes."""
+        blank = self._latest_blank  # batches have the same attributes again and again
+        if blank is None or blank.own != axes:
+            blank = self._latest_blank = self._blank_row(axes)
+        shape = (events, len(blank.low))
+        codes = EventCodes(
+            np.empty(shape, np.int32),
+            np.empty(shape, np.int32),
+            np.empty(shape, bool),
+            blank.column,
+        )
+        codes.low[:], codes.high[:], codes.is_wide[:] = blank.low, blank.high, blank.is_wide
+        return codes
+
+    def _blank_row(self, axes: list[int]) -> _BlankRow:
         own = np.unique(np.array(axes, np.int64))
         column = self._lacking_column.copy()
         alike = np.concatenate([[0, NOT_THERE], column[own]])
         column[own] = np.arange(2, len(own) + 2)
         low, high, is_wide = (each[alike] for each in self._lacking_codes)
-        shape = (events, len(alike))
-        codes = EventCodes(
-            np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape, bool), column
-        )
-        codes.low[:], codes.high[:], codes.is_wide[:] = low, high, is_wide
-        return codes
+        return _BlankRow(axes, low, high, is_wide, column)
 
 
-def _fail(mine: _AttributeAxes, codes: OneEvent, *, numbers: bool) -> None:
-    """Note that a value is of another kind than numbers, or than texts, and than all others."""
+def _code_more(mine: _AttributeAxes, value: Any, codes: OneEvent) -> None:
+    """Write what a number or a string says beside its codes on axes of its own kind.
+
+    It is there, it is not wide as an absence that passes is, and it is of no other kind.
+    """
     low, high, is_wide, *_ = codes.flat
-    failing = [*mine.numbers, *(axis for axis, _ in mine.exact)]
-    if not numbers:
-        failing = [axis for axis, *_ in mine.texts]
+    texts, numbers = [axis for axis, _ in mine.texts], mine.numbers
+    own, failing = (texts, [*numbers, *(axis for axis, _ in mine.exact)])
+    if type(value) is not str:
+        own, failing = numbers, texts
+        for axis, its in mine.exact:
+            low[axis], high[axis] = _exact_code(its, value)
+            is_wide[axis] = False
+    for axis in own:
+        is_wide[axis] = False
     for axis in (*failing, *mine.others):
         low[axis], high[axis] = FAILS
         is_wide[axis] = False
+    for axis in mine.presence:
+        low[axis] = high[axis] = 1
 
 
 def _lacks_as_values_do(name: AxisName) -> bool:

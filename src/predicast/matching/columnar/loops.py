@@ -12,7 +12,12 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from predicast.arrays import Array
-from predicast.matching.columnar.plain.coding import code_by_search, code_by_table, code_event
+from predicast.matching.columnar.plain.coding import (
+    code_by_search,
+    code_by_table,
+    code_columns,
+    code_event,
+)
 from predicast.matching.columnar.plain.matching import match_event, match_events
 from predicast.matching.columnar.plain.patterns import find_event_tests, find_tests
 from predicast.matching.columnar.plain.recent import match_bounds
@@ -36,6 +41,7 @@ class Loops(NamedTuple):
     code_by_search: Callable[..., None]
     code_by_table: Callable[..., None]
     code_event: Callable[..., None]
+    code_columns: Callable[..., None]
     code_words: Callable[..., None]
     code_whole_words: Callable[..., None]
     code_event_words: Callable[..., None]
@@ -54,6 +60,7 @@ PLAIN: Final = Loops(
     code_by_search,
     code_by_table,
     code_event,
+    code_columns,
     code_words,
     code_whole_words,
     code_event_words,

@@ -45,7 +45,7 @@ from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.merging import Lane, Merge, due, worth_merging
-from predicast.matching.columnar.recent import Recent, RecentView
+from predicast.matching.columnar.recent import Recent
 from predicast.matching.columnar.segment import Segment
 from predicast.matching.columnar.view import ColumnarView, Ledger, Parts, Setting
 from predicast.matching.delta import Before, Delta, Effect, Group
@@ -79,10 +79,12 @@ class Columnar(Matcher):
     def __init__(self, *, absent: Absent = "fails") -> None:
         super().__init__(absent=absent)
         here = weakref.ref(self)  # views outlive a matcher that nobody needs any more
-        self._ledger = Ledger(lambda lane: None if (m := here()) is None else m._wake(lane))
+        self._ledger = Ledger(
+            lambda lane: None if (m := here()) is None else m._wake(lane), self.compile_threshold
+        )
         self._view = ColumnarView(0, Parts(), 0, Setting(absent, self.layout, self._ledger))
         self._recent = Recent(absent)
-        self._full: tuple[RecentView, ...] = ()  # recents that wait to be compiled
+        self._full: tuple[Recent, ...] = ()  # recents that wait to be compiled
         self._merges: dict[Lane, Merge] = {}
         self._workers: dict[Lane, threading.Thread] = {}
         # Calls for workers. An Event would stay locked if a signal's handler raised inside.
@@ -91,21 +93,21 @@ class Columnar(Matcher):
         self._merged = 0
         self._is_whole = True
         self._is_large_due = False
+        # A key that is deleted, and the epoch: to make two arrays would take longer than to delete.
+        self._one = np.empty(1, np.int64), np.empty(1, np.int64)
         self._changing = new_lock()  # held while parts change, never for long
         warming_up.begin()
 
     # Changes.
 
     def apply(self, delta: Delta, before: Before) -> Effect:
-        gone = list(delta.removed)
+        gone, added, removed = delta.removed, len(delta.added), len(delta.removed)
         if delta.changed:
-            gone += [key for key, _ in delta.changed]
-        added = len(delta.added)
+            gone = [*gone, *[key for key, _ in delta.changed]]
         if delta.added_groups or delta.changed_groups:
             added += sum(len(group.keys) for group in delta.added_groups)
             for group in delta.changed_groups:
-                gone += group.keys.tolist()
-        removed = len(delta.removed)
+                gone = [*gone, *group.keys.tolist()]
         with self._changing:
             self._is_whole = False
             self._change(delta, gone, added - removed)
@@ -125,43 +127,43 @@ class Columnar(Matcher):
         if gone:
             parts = self._drop(parts, gone, epoch)
         if delta.added:
-            self._add(delta.added)
+            self._add(delta.added, epoch)
         if delta.changed:
-            self._add(delta.changed)
+            self._add(delta.changed, epoch)
         if delta.added_groups or delta.changed_groups:
-            parts = self._add_groups(parts, (*delta.added_groups, *delta.changed_groups))
+            groups = (*delta.added_groups, *delta.changed_groups)
+            parts = self._add_groups(parts, groups, epoch)
         if self._recent.has_gaps():
-            self._recent = self._recent.moved()
+            self._recent = self._recent.moved(epoch)
         if self.compile_threshold == 0 and len(self._recent):
             self._set_full()
         if self._full:
             parts = self._relieved(parts, epoch)
         if self._is_large_due and "large" in self._merges:
             parts = self._merged_under_pressure(parts, epoch)
-        recent, ledger = self._recent, self._ledger
-        ledger.compile_cost = self.compile_threshold * recent.compile_cost()
-        recents = (*self._full, recent.view()) if recent else self._full
-        parts = Parts(parts.segments, recents)
+        recents = (*self._full, self._recent) if self._recent else self._full
+        if recents != parts.recents:
+            parts = Parts(parts.segments, recents)
         self._view = view.following(epoch, parts, view.subscriptions + more)
 
-    def _add(self, pairs: Sequence[tuple[int, Stated]]) -> None:
-        self._recent.add_many(pairs)
+    def _add(self, pairs: Sequence[tuple[int, Stated]], epoch: int) -> None:
+        self._recent.add_many(pairs, epoch)
         if self._recent.is_full():
             self._set_full()
 
     def _set_full(self) -> None:
         """Have what is recent compiled; what comes next is the next one's."""
-        self._full = (*self._full, self._recent.view())
+        self._full = (*self._full, self._recent)
         self._recent = Recent(self.absent)
 
-    def _add_groups(self, parts: Parts, groups: Sequence[Group]) -> Parts:
+    def _add_groups(self, parts: Parts, groups: Sequence[Group], epoch: int) -> Parts:
         """Those of large groups become a segment at once, the others wait."""
         tables: list[CodedTests] = []
         for group in groups:
             if len(group.keys) > self.bulk_minimum:
                 tables += coded_alike(group.keys, group.operands, self.absent)
                 continue
-            self._add(list(group.one_by_one()))
+            self._add(list(group.one_by_one()), epoch)
         if not tables:
             return parts
         self._compiled += sum(map(len, tables))
@@ -198,12 +200,16 @@ class Columnar(Matcher):
         """Forget the subscriptions under some keys."""
         left = self._recent.drop(keys, epoch)
         if self._full:
-            for view in self._full:
-                left = view.recent.drop(left, epoch)
-            self._full = tuple(view for view in self._full if len(view.recent))
+            for recent in self._full:
+                left = recent.drop(left, epoch)
+            self._full = tuple(recent for recent in self._full if len(recent))
         if not left:
             return parts
-        wanted, epochs = np.array(left, np.int64), np.full(len(left), epoch, np.int64)
+        wanted, epochs = self._one
+        if len(left) == 1:
+            wanted[0], epochs[0] = left[0], epoch
+        else:
+            wanted, epochs = np.array(left, np.int64), np.full(len(left), epoch, np.int64)
         for segment in reversed(parts.segments):  # the latest are the likeliest to change again
             some = segment.delete(wanted, epochs)
             if some == len(wanted):
@@ -244,14 +250,13 @@ class Columnar(Matcher):
         """
         with self._changing:
             segments, recents = self._view.parts
-            waiting = [view.recent for view in recents]
             return {
                 "subscriptions": self._view.subscriptions,
-                "clauses": self._view.parts.live() + sum(each.clauses() for each in waiting),
+                "clauses": self._view.parts.live() + sum(each.live_clauses() for each in recents),
                 "deleted": sum(segment.deleted for segment in segments),
                 "events": self._ledger.events,
                 "segments": len(segments),
-                "recent": sum(map(len, waiting)),
+                "recent": sum(map(len, recents)),
                 "compiled": self._compiled,
                 "merged": self._merged,
                 "merging": len(self._merges),
@@ -292,7 +297,7 @@ class Columnar(Matcher):
     def _compile_recent(self) -> None:
         """Have what is recent compiled, as the latest view has it."""
         if len(self._recent):
-            full, recent = (*self._full, self._view.parts.recents[-1]), Recent(self.absent)
+            full, recent = (*self._full, self._recent), Recent(self.absent)
             self._full, self._recent = full, recent
 
     def _forget_compiled(self) -> None:
@@ -366,7 +371,7 @@ class Columnar(Matcher):
     def _due_small(self) -> Merge | None:
         """What is recent, with the small segments: that takes hardly longer than without."""
         view, ledger = self._view, self._ledger
-        if ledger.rent > ledger.compile_cost:
+        if ledger.is_worth_compiling(self._recent):
             self._compile_recent()
         if not self._full:
             return None

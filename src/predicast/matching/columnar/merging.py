@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.layout.blocks import Layout
-from predicast.matching.columnar.recent import RecentView
+from predicast.matching.columnar.recent import Recent
 from predicast.matching.columnar.segment import Segment
 from predicast.model import Absent
 
@@ -76,9 +76,7 @@ class Merge:
     from the segment when it takes their place.
     """
 
-    def __init__(
-        self, recents: Sequence[RecentView], segments: Sequence[Segment], epoch: int
-    ) -> None:
+    def __init__(self, recents: Sequence[Recent], segments: Sequence[Segment], epoch: int) -> None:
         self.recents, self.segments = tuple(recents), tuple(segments)
         self.thread = threading.current_thread()  # that makes it
         self._epoch = epoch
@@ -106,7 +104,7 @@ class Merge:
 
 
 def together(
-    recents: Sequence[RecentView],
+    recents: Sequence[Recent],
     segments: Sequence[Segment],
     epoch: int,
     absent: Absent,
@@ -115,4 +113,8 @@ def together(
     """One segment of what is live in several parts; ``None`` if nothing is."""
     tables = [table for recent in recents for table in recent.tables(epoch)]
     tables += [table for segment in segments if len(table := segment.tests())]
-    return Segment.of(merged(tables), absent, layout) if tables else None
+    if not tables:
+        return None
+    segment = Segment.of(merged(tables), absent, layout)
+    segment.make_ready()
+    return segment

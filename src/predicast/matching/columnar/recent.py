@@ -5,8 +5,9 @@ else a clause may state is tried by the model's own definition. So adding costs 
 asking some nanoseconds per event and clause, which a compiled segment undercuts only when there are
 hundreds of them.
 
-What is held only grows, at the end, and what is dropped gets an epoch from which on it is gone:
-a ``RecentView`` is how far it reached once, and answers as of an epoch while others are added.
+What is held only grows, at the end. Each row has the epoch from which on it is held, and what is
+dropped that from which on it is gone: so it answers as of any epoch while others are added, and a
+change need not tell anybody how far it reached.
 
 Rent or buy: asking adds up, and when it has cost as much as compiling would, that is due. It is due
 as well when so much waits that compiling it takes some ten milliseconds.
@@ -14,8 +15,8 @@ as well when so much waits that compiling it takes some ten milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -114,8 +115,21 @@ class _Definition:
         return self._groups
 
 
+class _Asked(NamedTuple):
+    """Values of events, a row per column, what passes without; how many are meant; as of when."""
+
+    values: Array
+    passes: Array
+    events: int
+    epoch: int
+
+
 class Recent:
-    """What came since the last segment, a row each."""
+    """What came since the last segment, a row each.
+
+    Whoever asks looks at ``clauses`` and at ``rows()`` before the table: what they count is in
+    whatever table is there then.
+    """
 
     def __init__(self, absent: Absent) -> None:
         self.absent: Absent = absent
@@ -124,19 +138,23 @@ class Recent:
         self.odd: list[int] = []  # rows that have no clauses in the table
         self.columns = Columns()
         self.words: dict[str, int] = {}
+        self.clauses = 0  # in the table
+        self.may_repeat = False
         self._live: dict[int, int] = {}  # rows by key
         self._known: dict[Outline, _Known] = {}
         self._definitions: dict[int, _Definition] = {}  # by row, of those that were asked so
-        self._clauses = 0
         self._tests = 0
         self._cost = 0.0
-        self._may_repeat = False
 
     def __len__(self) -> int:
         return len(self._live)
 
-    def clauses(self) -> int:
-        """How many clauses there are."""
+    def rows(self) -> int:
+        """How many there are, those that are gone included."""
+        return len(self.stated)
+
+    def live_clauses(self) -> int:
+        """How many clauses there are of what is not gone."""
         return sum(len(self.stated[row].outline.clauses) for row in self._live.values())
 
     def is_full(self) -> bool:
@@ -151,15 +169,11 @@ class Recent:
         """Whether most of what the table holds is gone, as where the same ones change again."""
         return len(self.stated) > _GAPS + 2 * len(self._live)
 
-    def moved(self) -> Recent:
-        """The same without what is gone."""
+    def moved(self, epoch: int) -> Recent:
+        """The same without what is gone, held from an epoch on."""
         recent = Recent(self.absent)
-        recent.add_many([(key, self.stated[row]) for key, row in self._live.items()])
+        recent.add_many([(key, self.stated[row]) for key, row in self._live.items()], epoch)
         return recent
-
-    def view(self) -> RecentView:
-        """How far it reaches now."""
-        return RecentView(self, self._clauses, self._may_repeat)
 
     def definition(self, row: int) -> _Definition:
         """The subscription in a row, as an object."""
@@ -171,36 +185,37 @@ class Recent:
 
     # Changing it.
 
-    def add(self, key: int, stated: Stated) -> None:
-        """Hold one more."""
+    def add(self, key: int, stated: Stated, epoch: int) -> None:
+        """Hold one more from an epoch on."""
         outline, operands = stated
         known = self._known.get(outline) or self._learned(outline)
-        plan = known.plan
+        plan, row = known.plan, len(self.stated)
         numbers = None if plan is None else numbers_of(plan, operands, self.words)
-        row = len(self.stated)
+        clauses, tests = self.clauses, self._tests
         if plan is None or numbers is None:
-            self._add_odd(row, key)
+            table = self.table.with_room(row + 1, clauses, tests)
+            table.put(row, key, epoch)
+            self.table = table
+            self.odd.append(row)
         else:
-            at = row, self._clauses, self._tests
-            self._clauses += len(plan.clauses)
-            self._tests += plan.tests
-            self.table = self.table.with_room(row + 1, self._clauses, self._tests)
-            self.table.write(at, key, plan, numbers)
-            self._may_repeat |= len(plan.clauses) > 1
+            more, more_tests = clauses + plan.width, tests + plan.tests
+            table = self.table.with_room(row + 1, more, more_tests)
+            table.put(row, key, epoch)
+            table.write(row, clauses, tests, plan, numbers)
+            if plan.width > 1:
+                self.may_repeat = True
+            # In this order: somebody may look meanwhile.
+            self.table, self._tests = table, more_tests
+            self.clauses = more
         self._cost += known.one_more()
         self.stated.append(stated)
         self._live[key] = row
 
-    def _add_odd(self, row: int, key: int) -> None:
-        self.table = self.table.with_room(row + 1, self._clauses, self._tests)
-        self.table.keys[row], self.table.gone[row] = key, NEVER
-        self.odd.append(row)
-
-    def add_many(self, pairs: Sequence[tuple[int, Stated]]) -> None:
-        """Hold some more, of which no two have the same key."""
+    def add_many(self, pairs: Sequence[tuple[int, Stated]], epoch: int) -> None:
+        """Hold some more from an epoch on, of which no two have the same key."""
         if len(pairs) <= _FEW:
             for key, stated in pairs:
-                self.add(key, stated)
+                self.add(key, stated, epoch)
             return
         by_outline: dict[Outline, list[tuple[int, Stated]]] = {}
         for pair in pairs:
@@ -210,11 +225,11 @@ class Recent:
                 group = by_outline[outline] = []
             group.append(pair)
         for outline, group in by_outline.items():
-            if len(group) <= _FEW or not self._add_alike(outline, group):
+            if len(group) <= _FEW or not self._add_alike(outline, group, epoch):
                 for key, stated in group:
-                    self.add(key, stated)
+                    self.add(key, stated, epoch)
 
-    def _add_alike(self, outline: Outline, pairs: Sequence[tuple[int, Stated]]) -> bool:
+    def _add_alike(self, outline: Outline, pairs: Sequence[tuple[int, Stated]], epoch: int) -> bool:
         """Hold many of one outline, unless some of them have no place in the table."""
         known = self._known.get(outline) or self._learned(outline)
         plan = known.plan
@@ -224,13 +239,15 @@ class Recent:
         if numbers is None:
             return False
         keys = [key for key, _ in pairs]
-        row, count, clauses = len(self.stated), len(keys), len(plan.clauses)
-        at = row, self._clauses, self._tests
-        self._clauses += count * clauses
-        self._tests += count * plan.tests
-        self.table = self.table.with_room(row + count, self._clauses, self._tests)
-        self.table.write_many(at, keys, plan, numbers)
-        self._may_repeat |= clauses > 1
+        row, count = len(self.stated), len(keys)
+        clauses = self.clauses + count * plan.width
+        tests = self._tests + count * plan.tests
+        table = self.table.with_room(row + count, clauses, tests)
+        table.write_many((row, self.clauses, self._tests), keys, epoch, plan, numbers)
+        if plan.width > 1:
+            self.may_repeat = True
+        self.table, self._tests = table, tests  # in this order, as above
+        self.clauses = clauses
         self._cost += known.more(count)
         self.stated += [stated for _, stated in pairs]
         self._live.update(zip(keys, range(row, row + count), strict=True))
@@ -255,127 +272,111 @@ class Recent:
         known = self._known[outline] = _Known(outline, self.columns.planned(outline))
         return known
 
-
-class RecentView:
-    """What waited once: it answers as of any epoch from then on."""
-
-    __slots__ = ("_clauses", "_odd", "_rows", "_table", "_width", "may_repeat", "recent")
-
-    def __init__(self, recent: Recent, clauses: int, may_repeat: bool) -> None:
-        self.recent = recent
-        self.may_repeat = may_repeat
-        self._rows = len(recent.stated)
-        self._odd = len(recent.odd)
-        self._clauses = clauses
-        self._table = recent.table
-        self._width = len(recent.columns.names)
+    # Asking.
 
     def rent(self, events: int) -> float:
         """What asking so many events costs, in microseconds or so."""
-        bounds = self._clauses * (_ASK_CLAUSE + _ASK_CLAUSE_EACH * events)
-        return _ASK + bounds + self._odd * min(2 * events, 30 + events // 10)
-
-    # Asking.
+        bounds = self.clauses * (_ASK_CLAUSE + _ASK_CLAUSE_EACH * events)
+        return _ASK + bounds + len(self.odd) * min(2 * events, 30 + events // 10)
 
     def match(self, event: Event, epoch: int) -> list[int]:
         """The keys that one event matches; some perhaps twice."""
         if (event.is_region or event.has_decimals()) and self._has_columns_of(event):
-            return self._by_definition(range(self._rows), event, epoch)
+            return self._by_definition(range(self.rows()), event, epoch)
         found = []
-        if self._odd:
-            found = self._by_definition(self.recent.odd[: self._odd], event, epoch)
-        if self._clauses:
-            values, lacks = _blank(self._width, 1)
-            columns, words = self.recent.columns, self.recent.words
+        if self.odd:
+            found = self._by_definition(self.odd, event, epoch)
+        clauses = self.clauses
+        if clauses:
+            table, columns, words = self.table, self.columns, self.words
+            width = len(columns.names)
+            values = _blank(width, 1)
+            lacks = np.ones(values.shape, bool) if self.absent == "passes" else None
             for attribute, value in event.items():
                 mine = columns.of(attribute)
                 if mine is None:
                     continue
                 own = kind_of(value)  # type: ignore[arg-type]
                 for kind, column in mine.items():
-                    if column >= self._width:
+                    if column >= width:
                         continue
-                    lacks[column, 0] = False
+                    if lacks is not None:
+                        lacks[column, 0] = False
                     if kind is own:
                         values[column, 0] = _number(value, words)
-            found += self._ask(self._table.arrays[4], values, lacks, 1, epoch)[0].tolist()
+            asked = _Asked(values, _passing(values, lacks), 1, epoch)
+            found += _ask(table, table.arrays[5], clauses, asked)[0].tolist()
         return found
 
     def _has_columns_of(self, event: Event) -> bool:
-        columns = self.recent.columns
+        columns = self.columns
         return any(columns.of(name) is not None for name, _ in event.items())
 
     def match_columns(self, columns: EventBatch, epoch: int) -> list[Runs]:
         """The matches of a batch, in pieces whose values fit in memory."""
+        clauses = self.clauses
+        names = self.columns.names[:]
+        there = [column for column, (name, _) in enumerate(names) if columns.parts(name)]
         if any(
-            isinstance(part, Intervals | Decimals)
-            for name in self.recent.columns.attributes()
-            for part in columns.parts(name)
+            isinstance(p, Intervals | Decimals) for c in there for p in columns.parts(names[c][0])
         ):
-            return self._by_masks(range(self._rows), columns, epoch)
-        found = self._by_masks(self.recent.odd[: self._odd], columns, epoch) if self._odd else []
-        if self._clauses:
-            # What no event of the batch has is one column, of nothing.
-            names = self.recent.columns.names[: self._width]
-            there = [column for column, (name, _) in enumerate(names) if columns.parts(name)]
-            moved = np.full(len(names), len(there), np.int32)
-            moved[there] = np.arange(len(there))
-            tests = self._table.ends[self._clauses - 1]
-            column = self._table.arrays[4][:tests]
+            return self._by_masks(range(self.rows()), columns, epoch)
+        found = self._by_masks(self.odd, columns, epoch) if self.odd else []
+        if clauses:
+            table = self.table
+            column = table.arrays[5][: table.ends[clauses - 1]]
             if len(there) < len(names):
+                # What no event of the batch has is one column, of nothing.
+                moved = np.full(len(names), len(there), np.int32)
+                moved[there] = np.arange(len(there))
                 column = moved[column]
             for start, piece in columns.chunks(max(_MOST_VALUES // (len(there) + 1), 1)):
-                values, lacks = self._values(piece, [names[each] for each in there])
-                keys, ends = self._ask(column, values, lacks, len(piece), epoch)
+                values, passes = self._values(piece, [names[each] for each in there])
+                asked = _Asked(values, passes, len(piece), epoch)
+                keys, ends = _ask(table, column, clauses, asked)
                 found.append(Runs(keys, with_starts(ends, start)))
         return found
 
-    def _ask(
-        self, column: Array, values: Array, lacks: Array, events: int, epoch: int
-    ) -> tuple[Array, Array]:
-        keys, gone, row, ends, _, lo, hi = self._table.arrays
-        if self.recent.absent == "passes":
-            passes = np.packbits(lacks, axis=1, bitorder="little").view(np.uint64)
-        else:
-            passes = np.zeros((len(lacks), lacks.shape[1] // LANES), np.uint64)
-        found: tuple[Array, Array] = loops.now.match_bounds(
-            keys, gone, row, ends, column, lo, hi, self._clauses, values, passes, events, epoch
-        )
-        return found
-
     def _values(self, columns: EventBatch, names: list[tuple[str, Kind]]) -> tuple[Array, Array]:
-        """The values of a batch, a row per column, and who lacks them; the last is of nothing."""
-        values, lacks = _blank(len(names) + 1, len(columns))
+        """The values of a batch, a row per column, and where it passes that there is none.
+
+        The last is of nothing.
+        """
         events = len(columns)
+        values = _blank(len(names) + 1, events)
+        lacks = np.ones(values.shape, bool) if self.absent == "passes" else None
         for column, (name, kind) in enumerate(names):
             for part in columns.parts(name):
                 rows = slice(None) if part.rows is None else part.rows
-                lacks[column, :events][rows] = False
+                if lacks is not None:
+                    lacks[column, :events][rows] = False
                 if part.kind is kind:
                     values[column, :events][rows] = self._numbers(part)
-        return values, lacks
+        return values, _passing(values, lacks)
 
     def _numbers(self, part: TypedValues) -> Array:
         if isinstance(part, Strings):
-            words = self.recent.words
+            words = self.words
             return np.array([words.get(word, -1) for word in part.words], np.float64)[part.values]
         return part.values
 
+    def _held(self, rows: Iterable[int], epoch: int) -> Iterator[_Definition]:
+        """Those of some rows that are held at an epoch."""
+        known = list(rows)  # first, as others may be added
+        table = self.table
+        since, gone = table.since, table.gone
+        return (self.definition(row) for row in known if since[row] <= epoch < gone[row])
+
     def _by_definition(self, rows: Iterable[int], event: Event, epoch: int) -> list[int]:
-        absent, gone, definition = self.recent.absent, self._table.gone, self.recent.definition
-        return [
-            each.key
-            for row in rows
-            if gone[row] > epoch and (each := definition(row)).subscription.matches(event, absent)
-        ]
+        absent, held = self.absent, self._held(rows, epoch)
+        return [each.key for each in held if each.subscription.matches(event, absent)]
 
     def _by_masks(self, rows: Iterable[int], columns: EventBatch, epoch: int) -> list[Runs]:
         """Some of those that wait, tried by column as brute force does."""
-        gone = self._table.gone
-        asked = [self.recent.definition(row) for row in rows if gone[row] > epoch]
+        asked = list(self._held(rows, epoch))
         found = []
         for start, chunk in columns.chunks(CHUNK_ROWS):
-            masks = MaskCache(chunk, self.recent.absent)
+            masks = MaskCache(chunk, self.absent)
             for each in asked:
                 events = masks.rows_of(each.groups())
                 if len(events):
@@ -388,12 +389,12 @@ class RecentView:
 
     def tables(self, epoch: int) -> list[CodedTests]:
         """What was held at an epoch, compiled: one table, or none if nothing can match."""
-        keys, gone = self.recent.table.arrays[:2]
-        stated = self.recent.stated
+        count, stated, absent = self.rows(), self.stated, self.absent
+        keys, since, gone = self.table.arrays[:3]
+        held = (since[:count] <= epoch) & (gone[:count] > epoch)
         by_outline: dict[Outline, list[int]] = {}
-        for row in np.flatnonzero(gone[: self._rows] > epoch).tolist():
+        for row in np.flatnonzero(held).tolist():
             by_outline.setdefault(stated[row].outline, []).append(row)
-        absent = self.recent.absent
         tables: list[CodedTests] = []
         few: list[tuple[int, Subscription]] = []
         for outline, rows in by_outline.items():
@@ -408,15 +409,30 @@ class RecentView:
 
     def deletions(self, epoch: int) -> tuple[Array, Array]:
         """Keys of what has gone since an epoch, and the epochs from which on they are."""
-        keys, gone = (each[: self._rows] for each in self.recent.table.arrays[:2])
-        rows = np.flatnonzero((gone > epoch) & (gone < NEVER))
+        count = self.rows()
+        keys, since, gone = (each[:count] for each in self.table.arrays[:3])
+        rows = np.flatnonzero((since <= epoch) & (gone > epoch) & (gone < NEVER))
         return keys[rows].astype(np.int64), gone[rows]
 
 
-def _blank(columns: int, events: int) -> tuple[Array, Array]:
-    """The values of events that have none, and that they lack them; up to a multiple of lanes."""
-    values = np.full((columns, -(-events // LANES) * LANES), _NO_VALUE)
-    return values, np.ones(values.shape, bool)
+def _ask(table: BoundsTable, column: Array, clauses: int, asked: _Asked) -> tuple[Array, Array]:
+    keys, since, gone, row, ends, _, lo, hi = table.arrays
+    found: tuple[Array, Array] = loops.now.match_bounds(
+        keys, since, gone, row, ends, column, lo, hi, clauses, *asked
+    )
+    return found
+
+
+def _blank(columns: int, events: int) -> Array:
+    """The values of events that have none; up to a multiple of lanes."""
+    return np.full((columns, -(-events // LANES) * LANES), _NO_VALUE)
+
+
+def _passing(values: Array, lacks: Array | None) -> Array:
+    """A bit for each value that is lacking and passes all the same; ``None``: none does."""
+    if lacks is None:
+        return np.zeros((len(values), values.shape[1] // LANES), np.uint64)
+    return np.packbits(lacks, axis=1, bitorder="little").view(np.uint64)
 
 
 def _number(value: Any, words: dict[str, int]) -> float:

@@ -38,3 +38,11 @@ def joined(pieces: Sequence[Runs]) -> Runs:
     for each, start in zip(runs, first, strict=False):
         each[:, 1:] += start
     return Runs(np.concatenate([piece.keys for piece in pieces]), np.concatenate(runs))
+
+
+def in_two(pieces: Sequence[Runs]) -> tuple[Runs, Runs]:
+    """The piece with the most matches, and all others in one."""
+    if len(pieces) < 2:
+        return joined(pieces), joined(())
+    largest = max(range(len(pieces)), key=lambda piece: len(pieces[piece].keys))
+    return pieces[largest], joined([*pieces[:largest], *pieces[largest + 1 :]])

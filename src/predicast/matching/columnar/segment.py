@@ -30,7 +30,7 @@ from predicast.matching.columnar.layout.blocks import Layout, family_arrays
 from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.layout.rows import row_arrays
-from predicast.matching.columnar.patterns.hits import NO_HITS, OtherTests
+from predicast.matching.columnar.patterns.hits import NO_HITS, Hits, OtherTests
 from predicast.matching.columnar.patterns.pattern_index import EventRoom
 from predicast.matching.columnar.reserved import IS_POINT, OF_PROGRAM
 from predicast.matching.columnar.runs import Runs, with_starts
@@ -67,6 +67,7 @@ class Segment:
         self._deleted = np.empty(len(owners), np.int32)
         self._since = np.empty(len(owners), np.int64)
         self._count = np.zeros(1, np.int64)
+        self._latest = 0  # the epoch from which on all that is deleted is gone
         self._counted = memoryview(self._count)  # type: ignore[arg-type]  # Python reads it faster than an array
         owners = self._list_deleted(owners)
         self._rooms: list[_Room] = []  # for single events, one for each that is asked just now
@@ -112,6 +113,10 @@ class Segment:
             self.image.data.nbytes + sum(cut.nbytes() for cut in cuts) + self._other_tests.nbytes()
         )
 
+    def make_ready(self) -> None:
+        """Do what the first to ask would wait for."""
+        self._coder.make_ready()
+
     # Deleting.
 
     def delete(self, keys: Array, epochs: Array) -> int:
@@ -120,6 +125,7 @@ class Segment:
         Keys that have none here are moved to the front, with their epochs: so many are left.
         """
         a, listed = self.arrays, (self._deleted, self._since, self._count)
+        self._latest = max(self._latest, int(epochs.max(initial=0)))  # first: somebody may match
         return loops.now.mark_deleted(a.keys, a.by_key, keys, epochs, *listed)
 
     def deletions(self, first: int) -> tuple[Array, Array]:
@@ -153,7 +159,7 @@ class Segment:
     def match(self, columns: EventBatch, epoch: int, *, enough: int) -> list[Runs]:
         """The matches of a batch as of an epoch; a key is below 0 where it was gone."""
         pieces = self._match_pieces(columns, counting=False, enough=enough)
-        if self.deleted:  # looked at now: what was deleted meanwhile is listed as well
+        if self._latest > epoch:  # looked at now: something may have been deleted meanwhile
             for keys, _ in pieces:
                 loops.now.keep_live(keys, self._deleted, self._since, epoch)
         return pieces
@@ -168,12 +174,17 @@ class Segment:
         most = max(min(_MOST_CODES // width, loops.now.most_events), 1)
         found = []
         for start, piece in columns.chunks(most):
-            codes, hits = self._coder.of_batch(piece), self._other_tests.of_batch(piece)
+            codes, hits = self._coder.of_batch(piece), self._hits(piece)
             keys, ends = loops.now.match_events(
                 *self.image, *codes, *hits, self._unmarked(), counting, enough
             )
             found.append(Runs(keys, with_starts(ends, start)))
         return found
+
+    def _hits(self, columns: EventBatch) -> Hits:
+        if self.others:
+            return self._other_tests.of_batch(columns)
+        return NO_HITS._replace(event_word=np.zeros((len(columns), 0), np.int32))
 
     def match_one(self, event: Event, epoch: int) -> list[int]:
         """The keys of the clauses that one event matches, as of an epoch."""

@@ -2,11 +2,11 @@
 
 ::
 
-    view of epoch 32   parts ──► segments   recents (as far as they reached)
-    view of epoch 33   parts ──► segments   recents (one more is in the last of them)
+    view of epoch 32 ──► parts: segments, recents
+    view of epoch 33 ──► the same, and what is held since 33, and not what is gone since
 
-A change makes another view. It writes only to what no view of before looks at: it adds behind
-what they reach, and deletes from an epoch on that they have not come to. What is compiled or merged
+A change makes another view. Views of before do not see it: what it adds is held, and what it
+deletes is gone, from an epoch on that they have not come to. What is compiled or merged
 in a background thread takes the place of what it was made of in the latest view (``parts``, one
 assignment): that means the same, and whoever asks has looked at the parts once, at the beginning.
 """
@@ -22,8 +22,8 @@ from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar import loops, warming_up
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.merging import Lane, cheapest_merge, together
-from predicast.matching.columnar.recent import RecentView
-from predicast.matching.columnar.runs import joined
+from predicast.matching.columnar.recent import Recent
+from predicast.matching.columnar.runs import in_two
 from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.matching.matcher import Pairs, Stored, View
 from predicast.model import Absent, Event
@@ -40,7 +40,7 @@ class Parts(NamedTuple):
     """Where what is held stands."""
 
     segments: tuple[Segment, ...] = ()  # the largest first
-    recents: tuple[RecentView, ...] = ()  # the last of them grows
+    recents: tuple[Recent, ...] = ()  # the last of them grows
 
     def live(self) -> int:
         """The clauses in segments that are not deleted."""
@@ -62,14 +62,15 @@ class Ledger:
     """
 
     __slots__ = (
-        *("_called_at", "_segments", "_worth", "compile_cost"),
-        *("events", "rent", "spent", "wake"),
+        *("_called_at", "_segments", "_worth", "events"),
+        *("rent", "spent", "threshold", "wake"),
     )
 
-    def __init__(self, wake: Callable[[Lane], None]) -> None:
+    def __init__(self, wake: Callable[[Lane], None], threshold: float) -> None:
+        """Compiling is due when asking has cost so many times as much."""
         self.wake = wake
+        self.threshold = threshold
         self.events = 0
-        self.compile_cost = 0.0  # of what is recent
         self.rent = 0.0  # on asking what is recent, since it was last compiled
         self.spent = 0.0  # on asking one more segment, since the last merge was begun
         self._segments: tuple[Segment, ...] = ()
@@ -82,7 +83,7 @@ class Ledger:
         if recents:
             for recent in recents:
                 self.rent += recent.rent(events)
-            if self.rent > self.compile_cost:
+            if self.is_worth_compiling(recents[-1]):
                 self._call("small", self.rent)
         if len(segments) > 1:
             if segments is not self._segments:
@@ -90,6 +91,10 @@ class Ledger:
             self.spent += min(_ASK_ALONE * events, _ASK_BATCH + _ASK_EACH * events)
             if self.spent > self._worth:
                 self._call("large", self.spent)
+
+    def is_worth_compiling(self, recent: Recent) -> bool:
+        """Whether asking what is recent has cost as much as compiling it would."""
+        return self.rent > self.threshold * recent.compile_cost()
 
     def _call(self, lane: Lane, cost: float) -> None:
         """Call a worker, who may be at work on something else: not for each event again."""
@@ -184,12 +189,13 @@ class ColumnarView(View):
             pieces += segment.match(columns, self.epoch, enough=enough)
             if segment.may_repeat:
                 largest = max(largest, segment.largest_key)
-        keys, runs = joined(pieces)
+        most, others = in_two(pieces)
         if largest >= 0:
-            largest = max(largest, int(keys.max(initial=0)))
+            for keys, _ in (most, others):
+                largest = max(largest, int(keys.max(initial=0)))
         is_plain = largest < 0 and limit is None and not any(s.deleted for s in parts.segments)
-        most = EVERY if limit is None else limit
-        return Pairs(*loops.now.gather(keys, runs, len(columns), is_plain, most, largest))
+        enough = EVERY if limit is None else limit
+        return Pairs(*loops.now.gather(*most, *others, len(columns), is_plain, enough, largest))
 
     def stored(self) -> Stored:
         from predicast.matching.columnar.stored import stored

@@ -27,12 +27,15 @@ from predicast.spark.image import EngineImage
 from predicast.spark.subscription_table.difference import (
     RowChange,
     Unclear,
+    for_engine,
     operations,
     row_changes,
 )
 from predicast.spark.subscription_table.engines import BuiltEngine
 from predicast.spark.subscription_table.files import DataFiles
 from predicast.spark.subscription_table.log import Version
+from predicast.spark.subscription_table.reading import located
+from predicast.spark.subscription_table.rows import InvalidRow
 
 _SHARE: Final = 8  # changes of one part in so many are worth packing
 
@@ -45,14 +48,18 @@ class _Latest(NamedTuple):
     engine: Engine
     packed: EngineImage
     changes: dict[str, RowChange]  # since that
+    errors: dict[str, str]  # of rows that are no subscriptions, by id
 
 
 class Compiling:
     """Compiles versions of one table; quickest if they are near the one before."""
 
-    def __init__(self, files: DataFiles, build: Callable[[Version], BuiltEngine]) -> None:
+    def __init__(
+        self, files: DataFiles, build: Callable[[Version], BuiltEngine], *, quarantines: bool
+    ) -> None:
         self._files = files
         self._build = build
+        self._quarantines = quarantines
         self._lock = new_lock()
         self._latest: _Latest | None = None
 
@@ -64,27 +71,31 @@ class Compiling:
                 latest = self._advanced(latest, version)
             if latest is None:
                 built = self._build(version)
-                if built.invalid:
-                    return _with_invalid(built)
-                latest = _packed(version, built.engine)
+                errors = built.errors()
+                if errors is None:
+                    return _without(_packed(version, built.engine, {}).compiled, built.invalid)
+                latest = _packed(version, built.engine, errors)
             self._latest = latest
-            return latest.compiled
+            return _without(latest.compiled, located(self._files, version, latest.errors))
 
     def _advanced(self, latest: _Latest, version: Version) -> _Latest | None:
         """From one version to another; ``None`` if it is no use."""
         if latest.version.number == version.number:
             return latest
         try:
-            step = row_changes(self._files, latest.version, version)
+            differing = row_changes(self._files, latest.version, version)
+            step, errors = for_engine(latest.engine, differing, latest.errors)
+            if errors and not self._quarantines:
+                return None
             latest.engine.apply(operations(step))
         except (Unclear, PredicastError):  # whoever reads the whole version learns why
             return None
         changes = _together(latest.changes, step)
         if len(changes) * _SHARE > len(latest.engine):
-            return _packed(version, latest.engine)
+            return _packed(version, latest.engine, errors)
         image = latest.packed.changed(operations(changes.values()))
         compiled = described(image, latest.engine)
-        return _Latest(version, compiled, latest.engine, latest.packed, changes)
+        return _Latest(version, compiled, latest.engine, latest.packed, changes, errors)
 
 
 def _together(before: dict[str, RowChange], step: Iterable[RowChange]) -> dict[str, RowChange]:
@@ -99,14 +110,14 @@ def _together(before: dict[str, RowChange], step: Iterable[RowChange]) -> dict[s
     return changes
 
 
-def _packed(version: Version, engine: Engine) -> _Latest:
+def _packed(version: Version, engine: Engine, errors: dict[str, str]) -> _Latest:
     image = EngineImage.of(engine)
-    return _Latest(version, described(image, engine), engine, image, {})
+    return _Latest(version, described(image, engine), engine, image, {}, errors)
 
 
-def _with_invalid(built: BuiltEngine) -> CompiledSubscriptions:
+def _without(compiled: CompiledSubscriptions, invalid: list[InvalidRow]) -> CompiledSubscriptions:
     return replace(
-        described(EngineImage.of(built.engine), built.engine),
-        left_out=len(built.invalid),
-        invalid_rows=tuple(InvalidSubscription(*each[:3]) for each in built.invalid),
+        compiled,
+        left_out=len(invalid),
+        invalid_rows=tuple(InvalidSubscription(*each[:3]) for each in invalid),
     )

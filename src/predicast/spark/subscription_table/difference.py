@@ -6,18 +6,26 @@ the rows that happen to lie in the same files, however large the table is. It is
 forwards and backwards.
 
 What another tool wrote may have rows without ids, or several of one id. Then there is no telling
-what became of what, and the difference is ``Unclear``: whoever wants to know reads the whole.
+what became of what, and the difference is ``Unclear``: whoever wants to know reads the whole. Rows
+of no subscription are less of a nuisance: for an engine they are not there (``for_engine``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from predicast.engine import Change, Operation, Unsubscribe
+from predicast.engine import Change, Engine, Operation, Unsubscribe
+from predicast.errors import PredicastError
 from predicast.spark.subscription_table.files import DataFile, DataFiles
 from predicast.spark.subscription_table.log import Version
-from predicast.spark.subscription_table.rows import Row, operation_of, rows_of, table_of
+from predicast.spark.subscription_table.rows import (
+    Row,
+    check_row,
+    operation_of,
+    rows_of,
+    table_of,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -84,6 +92,30 @@ def _others(rows: pa.Table, keys: pa.Array, theirs: pa.Array) -> pa.Table:
 
 def _by_id(rows: pa.Table) -> dict[str, Row]:
     return {row.id: row for row in rows_of(rows) if row.id is not None}
+
+
+def for_engine(
+    engine: Engine, changes: Iterable[RowChange], errors: Mapping[str, str]
+) -> tuple[list[RowChange], dict[str, str]]:
+    """What changes for an engine that goes without the rows of no subscription.
+
+    ``errors`` says of those it goes without why, by id. Given back is the same as it is afterwards.
+    """
+    clear: list[RowChange] = []
+    errors_after = dict(errors)
+    for change in changes:
+        id, before, after = change
+        # What is mended may have been there twice, and what is new may be there already.
+        if id in errors or (before is None and id in engine):
+            raise Unclear
+        if after is not None:
+            try:
+                check_row(after)
+            except PredicastError as error:
+                errors_after[id], after = error.message, None
+        if before is not None or after is not None:
+            clear.append(RowChange(id, before, after))
+    return clear, errors_after
 
 
 def operations(changes: Iterable[RowChange]) -> list[Operation]:

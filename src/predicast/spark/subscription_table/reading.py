@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -70,6 +70,18 @@ def _valid(
             yield each, operation_of(each.row)
         except PredicastError as error:
             invalid.append(_invalid(each, error))
+
+
+def located(files: DataFiles, version: Version, errors: Mapping[str, str]) -> list[InvalidRow]:
+    """The rows of these ids, which are no subscriptions for the reasons given by id."""
+    wanted = sorted(errors)
+    return [
+        InvalidRow(row.id, row.expression, errors[row.id], file.path, position)
+        for file in version.files
+        if wanted and file.may_hold(wanted)
+        for position, row in enumerate(rows_of(files.read(file)))
+        if row.id is not None and row.id in errors
+    ]
 
 
 def _invalid(placed: Placed, error: PredicastError) -> InvalidRow:

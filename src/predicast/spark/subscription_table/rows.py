@@ -30,6 +30,7 @@ from predicast.language import (
     to_subscription,
     to_where,
 )
+from predicast.language.reading import stated_by
 from predicast.model import Event
 
 if TYPE_CHECKING:
@@ -117,6 +118,12 @@ def operation_of(row: Row) -> Subscribe:
     if row.expression.startswith(_JSON):
         expression = subscription_from_json(row.expression)
     return Subscribe(row.id, expression, row.owner)
+
+
+def check_row(row: Row) -> None:
+    """Refuse a row that is no subscription."""
+    given = operation_of(row)
+    stated_by(given.expression, given.parameters)
 
 
 def _text(expression: Readable) -> str:

@@ -123,13 +123,16 @@ class SubscriptionTable:
         self._files = DataFiles(self._path)
         kept_in = self._path / FOLDER if engines is None else Path(engines).absolute()
         self._engines = Engines(self._log, self._files, kept_in, matcher, absent)
-        self._compiling = Compiling(self._files, self._built)
         self._options: dict[str, Any] = {
             "matcher": matcher,
             "absent": absent,
             "on_invalid": on_invalid,
+            "engines": engines,
         }
         self._on_invalid = on_invalid
+        self._compiling = Compiling(
+            self._files, self._built, quarantines=on_invalid == "quarantine"
+        )
         if create and not self._log.exists():
             self._log.create()
         self._log.latest_number()  # refuses what is no such table

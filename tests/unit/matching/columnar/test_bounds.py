@@ -99,7 +99,7 @@ def test_no_call_compiles_a_pile() -> None:
     most = 5_000
     for key in range(12_000):
         matcher.subscribe(key, above(key))
-        assert all(len(view.recent) <= most for view in matcher.view().parts.recents)
+        assert all(len(recent) <= most for recent in matcher.view().parts.recents)
         assert len(matcher.view().parts.recents) <= 4
     for _ in range(200):
         assert len(matcher.match(Event({"x": 10}))) == 10

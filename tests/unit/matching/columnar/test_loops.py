@@ -57,6 +57,33 @@ def test_coding(seed: int, kind: str, spread: bool) -> None:
 
 
 @SEEDS
+@pytest.mark.parametrize("item", [np.int64, np.float64])
+def test_coding_columns(seed: int, item: Any) -> None:
+    chance = np.random.default_rng(seed)
+    ends = np.cumsum(chance.integers(0, 9, 12))
+    least = np.concatenate([np.sort(chance.integers(-20, 40, n)) for n in np.diff(ends)])
+    ranges = np.zeros((3, 8), np.int64)
+    ranges[:, 4:] = np.stack([ends[:-1], ends[1:]], axis=1)[:6].reshape(3, 4) - ends[0]
+    values = chance.integers(-25, 45, (2, 30))
+    wanted = np.array([(2, 0, 1), (0, 1, 3), (1, 0, 0)])
+    made = []
+    for each in BOTH:
+        low, high = np.full((30, 5), -1, np.int32), np.full((30, 5), -1, np.int32)
+        wide = np.ones((30, 5), bool)
+        each.code_columns(
+            *(least.astype(item), ranges, values.astype(item), wanted, 4), *(low, high, wide)
+        )
+        made.append((low, high, wide))
+    for plain, compiled in zip(*made, strict=True):
+        assert (plain == compiled).all()
+    low, high, wide = made[0]
+    assert (low[:, [2, 4]] == -1).all()
+    assert wide[:, [2, 4]].all()
+    assert (low[:, [0, 1, 3]] >= 0).all()
+    assert not wide[:, [0, 1, 3]].any()
+
+
+@SEEDS
 @pytest.mark.parametrize("absent_passes", [False, True])
 @pytest.mark.parametrize("events", [1, 20, 200])
 def test_bounds(seed: int, absent_passes: bool, events: int) -> None:
@@ -73,7 +100,8 @@ def test_bounds(seed: int, absent_passes: bool, events: int) -> None:
     values[says != "a value"] = np.nan
     passing = (says == "nothing") & absent_passes
     passes = np.packbits(passing, axis=1, bitorder="little").view(np.uint64)
-    table = (keys, gone, row, ends, column, lo, lo + 3, 25)
+    since = np.sort(chance.choice(np.array([1, 3, 4, 5]), 30, p=(0.7, 0.1, 0.1, 0.1)))
+    table = (keys, since, gone, row, ends, column, lo, lo + 3, 25)
     plain, compiled = (
         by_event(*each.match_bounds(*table, values, passes, events, 4)) for each in BOTH
     )
@@ -92,7 +120,8 @@ def test_gathering(seed: int, is_plain: bool, limit: int, once: bool) -> None:
     runs = np.empty((30, 3), np.int64)
     runs[:, 0], runs[:, 1], runs[:, 2] = chance.integers(0, 9, 30), np.append(0, ends[:-1]), ends
     plain, compiled = (
-        each.gather(keys, runs, 10, is_plain, limit, 20 if once else -1) for each in BOTH
+        each.gather(keys, runs[:20], keys, runs[20:], 10, is_plain, limit, 20 if once else -1)
+        for each in BOTH
     )
     for one, other in zip(plain, compiled, strict=True):
         assert one.dtype == other.dtype

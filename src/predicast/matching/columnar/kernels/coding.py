@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
 from numba import types
 
 from predicast.matching.columnar.kernels.compiling import array, entry, kernel
@@ -78,6 +79,67 @@ def code_event(
             low[0, axis] = _behind(floats, ranges[axis, 4], ranges[axis, 5], reals[axis])
             high[0, axis] = _behind(floats, ranges[axis, 6], ranges[axis, 7], reals[axis])
         said[axis] = 0
+
+
+@entry(
+    (
+        array(types.int64),
+        array(types.int64, 2),
+        array(types.int64, 2),
+        array(types.int64, 2),
+        types.int64,
+        array(types.int32, 2, written=True),
+        array(types.int32, 2, written=True),
+        array(types.boolean, 2, written=True),
+    ),
+    (
+        array(types.float64),
+        array(types.int64, 2),
+        array(types.float64, 2),
+        array(types.int64, 2),
+        types.int64,
+        array(types.int32, 2, written=True),
+        array(types.int32, 2, written=True),
+        array(types.boolean, 2, written=True),
+    ),
+    nogil=False,
+)
+def code_columns(
+    least: Any, ranges: Any, values: Any, wanted: Any, at: int, low: Any, high: Any, wide: Any
+) -> None:
+    """Code columns of numbers, a row of ``values`` each, on several axes.
+
+    ``wanted`` are (axis, row of values, column of codes). Where the least values behind the cuts of
+    an axis begin and end is in ``ranges``, from ``at`` on: the lower ones, then the upper ones.
+    """
+    places = np.empty(values.shape[1], np.int64)
+    for each in range(len(wanted)):
+        axis, row, column = wanted[each, 0], wanted[each, 1], wanted[each, 2]
+        _all_behind(least, ranges[axis, at], ranges[axis, at + 1], values, row, places)
+        for event in range(len(places)):
+            low[event, column] = places[event]
+            wide[event, column] = False
+        _all_behind(least, ranges[axis, at + 2], ranges[axis, at + 3], values, row, places)
+        for event in range(len(places)):
+            high[event, column] = places[event]
+
+
+@kernel
+def _all_behind(least: Any, first: int, end: int, values: Any, row: int, places: Any) -> None:
+    """How many of the ascending values are at or below each of a row.
+
+    All of them are searched for a step at a time: by the next batch the cuts have left the caches,
+    and so the processor waits for many of them at once and not for one after the other.
+    """
+    for event in range(len(places)):
+        places[event] = 0
+    size = end - first
+    while size > 0:
+        half = (size + 1) // 2
+        for event in range(len(places)):
+            behind = least[first + places[event] + half - 1] <= values[row, event]
+            places[event] += half if behind else 0
+        size -= half
 
 
 @kernel

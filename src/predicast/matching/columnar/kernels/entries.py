@@ -26,6 +26,7 @@ COMPILED: Final = Loops(
     coding.code_by_search,
     coding.code_by_table,
     coding.code_event,
+    coding.code_columns,
     words.code_words,
     words.code_whole_words,
     words.code_event_words,

@@ -138,8 +138,29 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
 # Results.
 
 
+@kernel
+def _counted_runs(runs: Any, starts: Any) -> int:
+    """Count the runs of each event, at the place behind it; how many matches they hold."""
+    room = 0
+    for run in range(len(runs)):
+        starts[runs[run, 0] + 1] += 1
+        room += runs[run, 2] - runs[run, 1]
+    return room
+
+
+@kernel
+def _order_runs(runs: Any, first: int, starts: Any, order: Any) -> None:
+    """Put the runs, numbered from ``first`` on, where those of their events start."""
+    for run in range(len(runs)):
+        event = runs[run, 0]
+        order[starts[event]] = first + run
+        starts[event] += 1
+
+
 @entry(
     (
+        array(types.int32),
+        array(types.int64, 2),
         array(types.int32),
         array(types.int64, 2),
         types.int64,
@@ -148,30 +169,41 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
         types.int64,
     )
 )
-def gather(keys: Any, runs: Any, events: int, is_plain: bool, limit: int, largest: int) -> Any:
+def gather(  # arrays and numbers: a tuple would cost per call
+    most_keys: Any,
+    most_runs: Any,
+    more_keys: Any,
+    more_runs: Any,
+    events: int,
+    is_plain: bool,
+    limit: int,
+    largest: int,
+) -> Any:
     """All matches as (event, key) pairs, ascending by event.
 
-    Runs are (event, first, end). Keys below 0 are deleted. At most ``limit`` per event are kept;
-    with ``largest`` at 0 or above (the largest key), each key at most once per event. Where
-    none of that can matter (``is_plain``), keys are copied as they stand.
+    Runs are (event, first, end). There are two lots of them: most matches are one segment's, and
+    to bring those of all the others together with them would take longer than finding them. Keys
+    below 0 are deleted. At most ``limit`` per event are kept; with ``largest`` at 0 or above (the
+    largest key), each key at most once per event. Where none of that can matter (``is_plain``),
+    keys are copied as they stand.
     """
     starts = np.zeros(events + 1, np.int64)
-    room = 0
-    for run in range(len(runs)):
-        starts[runs[run, 0] + 1] += 1
-        room += runs[run, 2] - runs[run, 1]
+    room = _counted_runs(most_runs, starts) + _counted_runs(more_runs, starts)
     for event in range(events):
         starts[event + 1] += starts[event]
-    order = np.empty(len(runs), np.int64)
-    for run in range(len(runs)):
-        event = runs[run, 0]
-        order[starts[event]] = run
-        starts[event] += 1
+    first_more = len(most_runs)
+    order = np.empty(first_more + len(more_runs), np.int64)
+    _order_runs(most_runs, 0, starts, order)
+    _order_runs(more_runs, first_more, starts, order)
     out_events, out_keys = np.empty(room, np.int64), np.empty(room, np.int32)
     seen = np.zeros(largest + 1, np.int32)
     count, before, last = 0, 0, -1
     for place in range(len(order)):
         run = order[place]
+        keys, runs = most_keys, most_runs
+        if run >= first_more:
+            run -= first_more
+            keys, runs = more_keys, more_runs
         event, first, end = runs[run, 0], runs[run, 1], runs[run, 2]
         if event != last:
             before, last = count, event

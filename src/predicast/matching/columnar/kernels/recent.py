@@ -40,12 +40,13 @@ def _in_order(hit_keys: Any, hit_events: Any, count: int, events: int) -> Any:
 @kernel
 def _one_event(table: Any, epoch: int, values: Any, passes: Any, event: int, hits: Any) -> Any:
     """Try all clauses for one event."""
-    keys, gone, row, ends, column, lo, hi, clauses = table
+    keys, since, gone, row, ends, column, lo, hi, clauses = table
     hit_keys, hit_events, count = hits
     block, bit = event // LANES, np.uint64(1) << np.uint64(event % LANES)
     test = 0
     for clause in range(clauses):
-        held, end = gone[row[clause]] > epoch, ends[clause]
+        mine, end = row[clause], ends[clause]
+        held = (since[mine] <= epoch) & (gone[mine] > epoch)
         while held and test < end:
             value, passed = values[column[test], event], passes[column[test], block] & bit
             held = (passed > 0) | ((lo[test] <= value) & (value <= hi[test]))
@@ -55,7 +56,7 @@ def _one_event(table: Any, epoch: int, values: Any, passes: Any, event: int, hit
             if count == len(hit_keys):
                 hit_keys = with_room(hit_keys, count, 1)
                 hit_events = with_room(hit_events, count, 1)
-            hit_keys[count], hit_events[count] = keys[row[clause]], event
+            hit_keys[count], hit_events[count] = keys[mine], event
             count += 1
     return hit_keys, hit_events, count
 
@@ -63,13 +64,14 @@ def _one_event(table: Any, epoch: int, values: Any, passes: Any, event: int, hit
 @kernel
 def _many_events(table: Any, epoch: int, values: Any, passes: Any, block: int, hits: Any) -> Any:
     """Try all clauses for 64 events."""
-    keys, gone, row, ends, column, lo, hi, clauses = table
+    keys, since, gone, row, ends, column, lo, hi, clauses = table
     hit_keys, hit_events, count, meant = hits
     numbers = values.reshape(values.size)
     end = 0
     for clause in range(clauses):
         test, end = end, ends[clause]
-        held = meant if gone[row[clause]] > epoch else np.uint64(0)
+        mine = row[clause]
+        held = meant if since[mine] <= epoch and gone[mine] > epoch else np.uint64(0)
         while held and test < end:
             place = column[test] * np.int64(values.shape[1]) + block * LANES
             held &= range_mask(numbers, place, lo[test], hi[test]) | passes[column[test], block]
@@ -78,7 +80,7 @@ def _many_events(table: Any, epoch: int, values: Any, passes: Any, block: int, h
             hit_keys = with_room(hit_keys, count, LANES)
             hit_events = with_room(hit_events, count, LANES)
         while held:
-            hit_keys[count] = keys[row[clause]]
+            hit_keys[count] = keys[mine]
             hit_events[count] = block * LANES + lowest_bit(held)
             held &= held - np.uint64(1)
             count += 1
@@ -88,6 +90,7 @@ def _many_events(table: Any, epoch: int, values: Any, passes: Any, block: int, h
 @entry(
     (
         array(types.int32),
+        array(types.int64),
         array(types.int64),
         array(types.int32),
         array(types.int64),
@@ -104,6 +107,7 @@ def _many_events(table: Any, epoch: int, values: Any, passes: Any, block: int, h
 )
 def match_bounds(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would cost per call
     keys: Any,
+    since: Any,
     gone: Any,
     row: Any,
     ends: Any,
@@ -118,11 +122,11 @@ def match_bounds(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would
 ) -> Any:
     """The matches of events (columns of ``values``) as keys and runs of (event, end).
 
-    The ranges of a clause end where the next one's begin; what is gone at the epoch is left out.
-    A range holds values, and whatever passes: a bit each for events that have no value there, which
-    is all right. There are values for a multiple of 64 events, of which ``events`` are meant.
+    The ranges of a clause end where the next one's begin; what is not held at the epoch is left
+    out. A range holds values, and whatever passes: a bit each for events that have no value there,
+    which is all right. There are values for a multiple of 64 events, of which ``events`` are meant.
     """
-    table = (keys, gone, row, ends, column, lo, hi, clauses)
+    table = (keys, since, gone, row, ends, column, lo, hi, clauses)
     hit_keys, hit_events, count = np.empty(64, np.int32), np.empty(64, np.int32), 0
     for first in range(0, events, LANES):
         lanes = min(events - first, LANES)

@@ -38,5 +38,23 @@ def code_event(
         said[axis] = 0
 
 
+def code_columns(
+    least: Array,
+    ranges: Array,
+    values: Array,
+    wanted: Array,
+    at: int,
+    low: Array,
+    high: Array,
+    wide: Array,
+) -> None:
+    """Code columns of numbers, a row of ``values`` each, on several axes."""
+    for axis, row, column in wanted.tolist():
+        first = ranges[axis].tolist()[at : at + 4]
+        low[:, column] = np.searchsorted(least[first[0] : first[1]], values[row], "right")
+        high[:, column] = np.searchsorted(least[first[2] : first[3]], values[row], "right")
+        wide[:, column] = False
+
+
 def _put(found: Array, rows: Array, codes: Array) -> None:
     codes[rows if len(rows) else slice(len(found))] = found

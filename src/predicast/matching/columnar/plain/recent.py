@@ -14,6 +14,7 @@ _MOST: Final = 1 << 16  # outcomes of tests that are held at a time
 
 def match_bounds(  # noqa: PLR0913, PLR0917  # as the compiled one
     keys: Array,
+    since: Array,
     gone: Array,
     row: Array,
     ends: Array,
@@ -34,7 +35,7 @@ def match_bounds(  # noqa: PLR0913, PLR0917  # as the compiled one
     row = row[:clauses]
     tests = int(first[-1])
     column, lo, hi = column[:tests], lo[:tests, None], hi[:tests, None]
-    live = gone[row] > epoch
+    live = (since[row] <= epoch) & (gone[row] > epoch)
     step = max(_MOST // (tests + 1), 1)
     for start in range(0, values.shape[1], step):
         value = values[column, start : start + step]

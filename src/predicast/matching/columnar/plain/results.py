@@ -8,6 +8,7 @@ import numpy as np
 
 from predicast.arrays import Array, offsets
 from predicast.matching.columnar.plain.arrays import entries, positions
+from predicast.matching.columnar.runs import Runs, joined
 
 
 def as_runs(
@@ -25,10 +26,18 @@ def as_runs(
     return np.concatenate([nothing.astype(np.int32), *keys])[order], runs
 
 
-def gather(
-    keys: Array, runs: Array, events: int, is_plain: bool, limit: int, largest: int
+def gather(  # as the compiled one
+    most_keys: Array,
+    most_runs: Array,
+    more_keys: Array,
+    more_runs: Array,
+    events: int,
+    is_plain: bool,
+    limit: int,
+    largest: int,
 ) -> tuple[Array, Array]:
     """All matches as (event, key) pairs, ascending by event; ``events`` are how many there are."""
+    keys, runs = joined([Runs(most_keys, most_runs), Runs(more_keys, more_runs)])
     runs = runs[np.argsort(runs[:, 0], kind="stable")]
     counts = runs[:, 2] - runs[:, 1]
     event = np.repeat(runs[:, 0], counts)
