@@ -92,7 +92,8 @@ def make_topics(servers: str, *names: str) -> None:
     from confluent_kafka.admin import AdminClient
     from confluent_kafka.cimpl import NewTopic
 
-    made = AdminClient({"bootstrap.servers": servers}).create_topics(
+    client = AdminClient({"bootstrap.servers": servers})  # which must outlive its futures
+    made = client.create_topics(
         [NewTopic(name, num_partitions=1, replication_factor=1) for name in names]
     )
     for future in made.values():
