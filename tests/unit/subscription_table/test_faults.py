@@ -50,6 +50,17 @@ def data_files(table: ps.SubscriptionTable) -> list[Path]:
     return [table.path / file.path for file in held]
 
 
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_an_empty_entry_of_the_log_is_told(table: ps.SubscriptionTable, version: int) -> None:
+    table.unsubscribe("s00001")
+    table.unsubscribe("s00002")
+    (table.path / "_delta_log" / f"{version:020}.json").write_text("", encoding="utf-8")
+    with pytest.raises(DamagedTableError, match=f"an empty entry of version {version}"):
+        ps.SubscriptionTable(table.path).at(3)
+    with pytest.raises(DamagedTableError):
+        table.subscribe("x = 1")
+
+
 class TestSnapshots:
     def test_another_version_is_built_from_what_changed(
         self, table: ps.SubscriptionTable, monkeypatch: pytest.MonkeyPatch

@@ -191,8 +191,22 @@ class TableLog:
                 "predicast subscriptions add, makes one",
                 path=str(self.folder),
             ) from error
+        self._check_entries(int(table.version()))
         self._check(table)
         return table
+
+    def _check_entries(self, number: int) -> None:
+        """Refuse an entry that is empty: its changes are lost, which the library does not mind."""
+        with os.scandir(self.folder / "_delta_log") as entries:
+            for entry in entries:
+                stem, _, suffix = entry.name.partition(".")
+                if suffix != "json" or not stem.isdigit() or int(stem) > number:
+                    continue
+                if entry.stat().st_size == 0:
+                    raise self._damaged(
+                        f"has an empty entry of version {int(stem)}; restore it from a copy",
+                        entry.name,
+                    )
 
     def _check(self, table: DeltaTable) -> None:
         """Refuse a table that is none of subscriptions, or that cannot be read file by file."""
