@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +159,17 @@ def test_processes_that_make_the_same_table_make_one(tmp_path: Path) -> None:
     table = ps.SubscriptionTable(path)
     assert table.version == 3
     assert len(table.engine()) == 3
+
+
+def create_when_ready(log: TableLog, ready: threading.Barrier) -> None:
+    ready.wait()
+    log.create()
+
+
+def test_threads_that_make_the_same_table_make_one(tmp_path: Path) -> None:
+    for number in range(20):
+        log, ready = TableLog(tmp_path / str(number)), threading.Barrier(4)
+        with ThreadPoolExecutor(4) as threads:
+            for made in [threads.submit(create_when_ready, log, ready) for _ in range(4)]:
+                made.result()
+        assert log.latest_number() == 0

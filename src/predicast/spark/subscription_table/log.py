@@ -256,7 +256,7 @@ class TableLog:
 
     def create(self) -> None:
         """Make an empty table, unless there is one."""
-        from deltalake import DeltaTable
+        from deltalake import CommitProperties, DeltaTable
         from deltalake.exceptions import DeltaError
 
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -267,6 +267,8 @@ class TableLog:
                 mode="ignore",
                 name="subscriptions",
                 description="Standing subscriptions of Predicast: one row each",
+                # Whoever comes second would otherwise make it once more, as a version of its own.
+                commit_properties=CommitProperties(max_commit_retries=0),
             )
         except DeltaError as error:
             if not self.exists():  # nor has anybody else made it meanwhile
