@@ -14,7 +14,7 @@ from predicast.matching.columnar.kernels.compiling import kernel
 
 
 @kernel
-def position(values: Any, first: int, end: int, least: int) -> int:
+def position(values: Any, first: int, end: int, least: Any) -> int:
     """The first place from ``first`` on whose value is ``least`` or more, in ascending ones."""
     while first < end:
         middle = (first + end) // 2

@@ -21,6 +21,15 @@ from predicast.matching.columnar.kernels.rows import find_rows, try_rows
 _ROOM: Final = 1 << 12  # matches that there is room for at first
 _EVERY: Final = np.iinfo(np.int64).max
 
+# What is asked of a segment: its image, codes (four arrays), hits (five), and room for marks.
+_ASKED: Final = (
+    *(array(types.uint8), array(types.int64)),
+    *(array(types.int32, 2), array(types.int32, 2), array(types.boolean, 2), array(types.int32)),
+    *(array(types.int32, 2), array(types.int64), array(types.int32)),
+    *(array(types.int64), array(types.int32)),
+    array(types.int32, written=True),
+)
+
 
 @kernel
 def _matched(
@@ -40,18 +49,7 @@ def _matched(
 
 @entry(
     (
-        array(types.uint8),
-        array(types.int64),
-        array(types.int32, 2),
-        array(types.int32, 2),
-        array(types.boolean, 2),
-        array(types.int32),
-        array(types.int32, 2),
-        array(types.int64),
-        array(types.int32),
-        array(types.int64),
-        array(types.int32),
-        array(types.int32, written=True),
+        *_ASKED,
         types.boolean,
         types.int64,
     )
@@ -88,18 +86,7 @@ def match_events(  # noqa: PLR0913, PLR0917  # as below
 
 @entry(
     (
-        array(types.uint8),
-        array(types.int64),
-        array(types.int32, 2),
-        array(types.int32, 2),
-        array(types.boolean, 2),
-        array(types.int32),
-        array(types.int32, 2),
-        array(types.int64),
-        array(types.int32),
-        array(types.int64),
-        array(types.int32),
-        array(types.int32, written=True),
+        *_ASKED,
         array(types.int64),
         array(types.int64),
     )
@@ -133,18 +120,7 @@ def match_doubtful(  # noqa: PLR0913, PLR0917  # as below
 
 @entry(
     (
-        array(types.uint8),
-        array(types.int64),
-        array(types.int32, 2),
-        array(types.int32, 2),
-        array(types.boolean, 2),
-        array(types.int32),
-        array(types.int32, 2),
-        array(types.int64),
-        array(types.int32),
-        array(types.int64),
-        array(types.int32),
-        array(types.int32, written=True),
+        *_ASKED,
         array(types.int32),
         array(types.int64),
         types.int64,

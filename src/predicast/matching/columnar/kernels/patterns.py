@@ -15,7 +15,7 @@ from numba import types
 from predicast.matching.columnar.kernels.compiling import array, entry, inlined, kernel
 from predicast.matching.columnar.kernels.images import bytes_of, longs_of
 from predicast.matching.columnar.kernels.simd import eight_at, four_at, reversed_bytes
-from predicast.matching.columnar.kernels.words import window
+from predicast.matching.columnar.kernels.words import WIDTH, window
 from predicast.matching.columnar.patterns.index_arrays import (
     AT_END,
     AT_START,
@@ -42,7 +42,6 @@ from predicast.matching.columnar.patterns.index_arrays import (
 )
 from predicast.matching.columnar.reserved import ASK, WHOLE
 
-_WIDTH: Final = 8  # bytes of a window
 _STRETCH: Final = 1 << 11  # places of a word that are looked at before literals are looked for
 _CLASSES: Final = len(WIDTHS)
 _FIRST: Final = np.uint64(0xFF)
@@ -94,7 +93,7 @@ def _last_not_after(
 @inlined
 def _window(text: Any, place: int, end: int) -> Any:
     """The window there; what is behind the end of the word may be in it."""
-    if place + _WIDTH <= len(text):
+    if place + WIDTH <= len(text):
         found = reversed_bytes(eight_at(text, place))
     else:
         found = window(text, place, end)
@@ -332,7 +331,7 @@ def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they
     has_start, has_end = _has_literals(tables, at_start), _has_literals(tables, at_end)
     seen, stamp = marked
     places, classes, singles, backwards = room
-    known = len(text) - _WIDTH + 1  # from here on there is no whole window
+    known = len(text) - WIDTH + 1  # from here on there is no whole window
     tests, count, asked, number = out
     for word in range(len(words) - 1):
         begin, end = words[word], words[word + 1]

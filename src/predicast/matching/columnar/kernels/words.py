@@ -20,23 +20,24 @@ from predicast.matching.columnar.compile.word_table import (
     NUMBER,
     WINDOW_FACTOR,
 )
+from predicast.matching.columnar.kernels.buffers import position
 from predicast.matching.columnar.kernels.compiling import array, entry, kernel
 from predicast.matching.columnar.reserved import NO_WORD, UNREACHABLE
 
 _BYTE: Final = np.uint64(8)
-_WIDTH: Final = 8  # bytes of a window
+WIDTH: Final = 8  # bytes of a window
 
 
 @kernel
 def window(raw: Any, begin: int, end: int) -> Any:
     """What ``windows`` says of one place."""
     found = np.uint64(0)
-    size = min(end - begin, _WIDTH)
+    size = min(end - begin, WIDTH)
     for place in range(begin, begin + size):
         found = (found << _BYTE) | np.uint64(raw[place])
     if size <= 0:
         return np.uint64(0)
-    return found << np.uint64(8 * (_WIDTH - size))
+    return found << np.uint64(8 * (WIDTH - size))
 
 
 @kernel
@@ -62,28 +63,16 @@ def are_same(left: Any, at: int, end: int, right: Any, place: int, stop: int) ->
 
 
 @kernel
-def _from(keys: Any, low: int, high: int, least: Any) -> int:
-    """The first place from ``low`` to ``high`` whose key is ``least`` or more."""
-    while low < high:
-        middle = (low + high) // 2
-        if keys[middle] < least:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
 def cuts_before(
     first: Any, cuts: Any, keys: Any, low: int, high: int, raw: Any, begin: int, end: int
 ) -> int:
     """How many of the sorted cuts low to high are at or before raw[begin:end]."""
     key, base = window(raw, begin, end), low
-    low = _from(keys, low, high, key)
+    low = position(keys, low, high, key)
     if low == high or keys[low] != key:
         return low - base
     if key != ~np.uint64(0):
-        high = _from(keys, low, high, key + np.uint64(1))
+        high = position(keys, low, high, key + np.uint64(1))
     while low < high:
         middle = (low + high) // 2
         if is_at_most(cuts, first[middle], first[middle + 1], raw, begin, end):
@@ -97,7 +86,7 @@ def cuts_before(
 def hash_of(raw: Any, begin: int, end: int) -> Any:
     """What ``hashes`` says of one word."""
     found = np.uint64(end - begin) * LENGTH_FACTOR
-    for place in range(begin, end, _WIDTH):
+    for place in range(begin, end, WIDTH):
         mixed = found ^ window(raw, place, end)
         mixed = (mixed ^ (mixed >> FOLD)) * WINDOW_FACTOR
         found = mixed ^ (mixed >> FOLD)
