@@ -37,6 +37,13 @@ if TYPE_CHECKING:
 _FAST: Final = 1  # zlib's level: most of the gain at a fraction of the time
 
 
+def apply_all(engine: Engine, operations: Iterable[Operation]) -> None:
+    """Apply operations, however many, in as few windows as hold them."""
+    left = iter(operations)
+    while window := list(islice(left, Engine.max_window)):
+        engine.apply(window)
+
+
 class EngineImage(NamedTuple):
     """An engine as it travels: small to send, and known by its digest."""
 
@@ -84,9 +91,7 @@ class EngineImage(NamedTuple):
         return self.unpacked()
 
     def _with_changes(self, engine: Engine) -> Engine:
-        left = iter(self.changes)
-        while window := list(islice(left, Engine.max_window)):
-            engine.apply(window)
+        apply_all(engine, self.changes)
         return engine
 
     def _write(self) -> bytes:
@@ -96,12 +101,11 @@ class EngineImage(NamedTuple):
         """The one engine of this image in this process, built at the first call."""
         return given(self).engine
 
-    def answers(self) -> Answers:
-        """The same, with what it takes to answer with sorted ids."""
-        return given(self)
-
     def lent(self) -> AbstractContextManager[Answers]:
-        """The same for as long as a block takes; the next version may have the engine then."""
+        """The same, with what it takes to answer with sorted ids, for as long as a block takes.
+
+        The next version may have the engine then.
+        """
         return lent(self)
 
 
@@ -149,10 +153,6 @@ class EngineFile(NamedTuple):
         """The one engine of this file in this process."""
         return given(self).engine
 
-    def answers(self) -> Answers:
-        """The same, with what it takes to answer with sorted ids."""
-        return given(self)
-
     def lent(self) -> AbstractContextManager[Answers]:
-        """The same for as long as a block takes."""
+        """The same, with what it takes to answer with sorted ids, for as long as a block takes."""
         return lent(self)

@@ -22,14 +22,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from predicast.engine import Engine, Operation
+from predicast.engine import Engine
 from predicast.engine.snapshot.atomic import write_atomically
 from predicast.errors import PredicastError, SnapshotError
 from predicast.model import Absent
+from predicast.spark.image import apply_all
 from predicast.spark.subscription_table.difference import (
     Unclear,
     for_engine,
@@ -109,7 +109,7 @@ class Engines:
             differing = row_changes(self._files, before, version)
             clear, errors = for_engine(engine, differing, errors)
             changes = operations(clear)
-            _apply(engine, changes)
+            apply_all(engine, changes)
             built = BuiltEngine(engine, located(self._files, version, errors))
         except (Unclear, PredicastError):
             # Rows that cannot be told apart, or a file of either version that is gone. Reading
@@ -163,9 +163,3 @@ def _nearest(folder: Path, number: int) -> Iterator[tuple[int, Path]]:
     later = sorted(each for each in found if each[0] > number)
     # The second best of a kind is tried only if the best one is damaged.
     yield from (*earlier, *later)
-
-
-def _apply(engine: Engine, changes: list[Operation]) -> None:
-    left = iter(changes)
-    while window := list(islice(left, Engine.max_window)):
-        engine.apply(window)
