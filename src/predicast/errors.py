@@ -7,13 +7,16 @@
     │   ├── InvalidValueError          attribute, value, row
     │   ├── InvalidIntervalError       attribute, row
     │   ├── InvalidEventError          attribute
-    │   └── InvalidConstraintError     attribute, operator, row
+    │   ├── InvalidConstraintError     attribute, operator, row
+    │   ├── InvalidRdfError            path, line, column
+    │   └── InvalidEventGraphError     subject, property, object
     ├── LanguageError (also a ValueError)
     │   ├── ParseError                 text, line, column, hint
     │   │   ├── ParameterError
     │   │   │   ├── InvalidParameterError  name, attribute, operator, value
     │   │   │   ├── MissingParameterError  names
     │   │   │   └── UnknownParameterError  name, suggestion
+    │   │   ├── InvalidPatternError    variable
     │   │   ├── UnknownFunctionError   name, suggestion
     │   │   └── UnsupportedSyntaxError
     │   ├── InvalidExpressionError     function, argument
@@ -24,6 +27,7 @@
     │   ├── NestingTooDeepError
     │   ├── TooManyClausesError        matcher, constraint (also an UnsupportedByMatcherError)
     │   ├── ListTooLongError
+    │   ├── GraphTooLargeError
     │   ├── WindowTooLargeError
     │   └── IdsTooLargeError
     ├── EngineError
@@ -168,6 +172,22 @@ class InvalidConstraintError(ModelError):
     row: int | None
 
 
+class InvalidRdfError(ModelError):
+    """RDF that cannot be read; the line and column are those of the text."""
+
+    path: str | None
+    line: int | None
+    column: int | None
+
+
+class InvalidEventGraphError(ModelError):
+    """A graph without a home vertex, or with a statement that the ontology does not admit."""
+
+    subject: str | None
+    property: str | None
+    object: str | None
+
+
 class LanguageError(PredicastError, ValueError):
     """A subscription that cannot be read."""
 
@@ -205,6 +225,12 @@ class UnknownParameterError(ParameterError):
 
     name: str | None
     suggestion: str | None
+
+
+class InvalidPatternError(ParseError):
+    """A graph pattern apart from the home vertex, or with a variable that is never bound."""
+
+    variable: str | None
 
 
 class UnknownFunctionError(ParseError):
@@ -255,6 +281,10 @@ class NestingTooDeepError(LimitError):
 
 class ListTooLongError(LimitError):
     """A list of an event with more elements than one is allowed to have."""
+
+
+class GraphTooLargeError(LimitError):
+    """A graph, or a graph pattern, with more statements than one is allowed to have."""
 
 
 class WindowTooLargeError(LimitError):

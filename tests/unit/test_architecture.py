@@ -51,6 +51,10 @@ PARTS: dict[str, tuple[str, str]] = {
         "`Engine` and its parts: store, ids, statements, windows, changes, snapshots",
         "errors locks arrays bounded_cache model derived arrow language covering matching",
     ),
+    "graph/": (
+        "events that are graphs: ontologies, event graphs, patterns and what matches them",
+        "errors locks arrays bounded_cache model derived arrow language covering matching engine",
+    ),
     "testing/": (
         "strategies and the conformance suite, for people who add a matcher",
         "errors model derived language covering matching engine",
@@ -79,6 +83,7 @@ HEAVY = {
     "starlette": {"broker", "console"},
     "fastapi": {"broker", "console"},
     "uvicorn": {"broker", "console"},
+    "pyoxigraph": {"graph"},
     "typer": {"cli"},
     "matplotlib": {"demo"},
     "hypothesis": {"testing"},

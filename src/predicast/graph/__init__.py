@@ -1,0 +1,27 @@
+"""Events that are graphs: ontologies, event graphs and the patterns that subscriptions are."""
+
+from predicast.graph.event_graph import EventGraph
+from predicast.graph.filters import Filter
+from predicast.graph.ontology import MetaStatement, Ontology
+from predicast.graph.patterns import (
+    Alternative,
+    ClassPattern,
+    GraphPattern,
+    StatementPattern,
+)
+from predicast.graph.terms import Blank, Iri, Literal, Variable
+
+__all__ = [
+    "Alternative",
+    "Blank",
+    "ClassPattern",
+    "EventGraph",
+    "Filter",
+    "GraphPattern",
+    "Iri",
+    "Literal",
+    "MetaStatement",
+    "Ontology",
+    "StatementPattern",
+    "Variable",
+]

@@ -1,0 +1,160 @@
+"""RDF text in any of the usual formats, read into triples of our own terms.
+
+The reading is pyoxigraph's, which is imported when something is read and not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from predicast.errors import (
+    GraphTooLargeError,
+    InvalidOptionError,
+    InvalidRdfError,
+    suggest,
+)
+from predicast.graph.terms import Blank, Iri, Literal, Term, Triple
+
+# Names as people write them, and what pyoxigraph calls the format.
+FORMATS: Final = {
+    "turtle": "TURTLE",
+    "n-triples": "N_TRIPLES",
+    "rdf-xml": "RDF_XML",
+    "json-ld": "JSON_LD",
+    "n-quads": "N_QUADS",
+    "trig": "TRIG",
+    "n3": "N3",
+}
+_EXTENSIONS: Final = {
+    ".ttl": "turtle",
+    ".turtle": "turtle",
+    ".nt": "n-triples",
+    ".rdf": "rdf-xml",
+    ".owl": "rdf-xml",
+    ".xml": "rdf-xml",
+    ".jsonld": "json-ld",
+    ".json": "json-ld",
+    ".nq": "n-quads",
+    ".trig": "trig",
+    ".n3": "n3",
+}
+MAX_TRIPLES: Final = 4_000_000  # of one document: some gigabyte of terms
+_LONGEST_PATH: Final = 4_096
+
+
+class RdfText(NamedTuple):
+    """A text and how to read it."""
+
+    text: str
+    format: str
+    path: str | None = None
+
+
+class Document(NamedTuple):
+    """What a text says, and the prefixes that it says it with."""
+
+    triples: list[Triple]
+    prefixes: dict[str, str]
+
+
+def rdf_text(text_or_path: str | Path, format: str | None = None) -> RdfText:
+    """The text, or that of the file that is named, with its format.
+
+    A string names a file if it is a single word that ends as the names of RDF files do.
+    """
+    if format is not None and format not in FORMATS:
+        close = suggest(format, FORMATS)
+        raise InvalidOptionError(
+            f"there is no format {format!r}; RDF is read as {', '.join(FORMATS)}"
+            + (f"; did you mean {close!r}?" if close else ""),
+            option="format",
+        )
+    if isinstance(text_or_path, str) and not _names_a_file(text_or_path):
+        return RdfText(text_or_path, format or guessed_format(text_or_path))
+    path = Path(text_or_path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidRdfError(f"{path} cannot be read: {error}", path=str(path)) from None
+    by_name = _EXTENSIONS.get(path.suffix.lower())
+    return RdfText(text, format or by_name or guessed_format(text), str(path))
+
+
+def _names_a_file(text: str) -> bool:
+    if len(text) > _LONGEST_PATH or any(c.isspace() or c in '<>"{}' for c in text):
+        return False
+    return Path(text).suffix.lower() in _EXTENSIONS
+
+
+def guessed_format(text: str) -> str:
+    """The format that a text seems to have; what is none of the others is Turtle."""
+    start = text[:1_000].lstrip("\ufeff \t\r\n")
+    if start.startswith(("{", "[{", "[ {")) and ('"' in start or start[1:2] == "}"):
+        return "json-ld"
+    if start.startswith(("<?xml", "<rdf:RDF", "<!DOCTYPE", "<!--")):
+        return "rdf-xml"
+    return "turtle"
+
+
+def read_rdf(source: RdfText, *, max_triples: int = MAX_TRIPLES) -> Document:
+    """The triples of a text; those of named graphs are triples like the others."""
+    ox = _pyoxigraph()
+    triples: list[Triple] = []
+    parser = None
+    try:
+        parser = ox.parse(source.text, format=getattr(ox.RdfFormat, FORMATS[source.format]))
+        for triple in _triples(parser):
+            triples.append(triple)
+            if len(triples) > max_triples:
+                raise GraphTooLargeError(
+                    f"the graph has more than {max_triples} statements",
+                    limit=max_triples,
+                    actual=len(triples),
+                )
+    except SyntaxError as error:
+        raise _malformed(source, error) from None
+    return Document(triples, dict(parser.prefixes))
+
+
+def _triples(parser: Any) -> Iterator[Triple]:
+    known: dict[Any, Any] = {}  # a term that occurs often is made once
+
+    def term(each: Any) -> Any:
+        if each not in known:
+            known[each] = _own(each)
+        return known[each]
+
+    for quad in parser:
+        yield term(quad.subject), term(quad.predicate), term(quad.object)
+
+
+def _own(term: Any) -> Term:
+    ox = _pyoxigraph()
+    if isinstance(term, ox.NamedNode):
+        return Iri(term.value)
+    if isinstance(term, ox.BlankNode):
+        return Blank(term.value)
+    if isinstance(term, ox.Literal):
+        return Literal(term.value, term.datatype.value, term.language or "")
+    raise InvalidRdfError(f"a statement about a statement is not read: {term}")
+
+
+def _malformed(source: RdfText, error: SyntaxError) -> InvalidRdfError:
+    where = f"{source.path}: " if source.path else ""
+    reason = str(error.msg).removeprefix("Parser error at ")
+    return InvalidRdfError(
+        f"{where}this is not {source.format}: {reason}",
+        path=source.path,
+        line=error.lineno,
+        column=error.offset,
+    )
+
+
+def _pyoxigraph() -> Any:
+    try:
+        import pyoxigraph
+    except ImportError:
+        raise ImportError("reading RDF needs pyoxigraph: pip install 'predicast[graph]'") from None
+    return pyoxigraph
