@@ -2,16 +2,20 @@
 
 from predicast.graph.event_graph import EventGraph
 from predicast.graph.filters import Filter
+from predicast.graph.language.statements import parse_pattern
 from predicast.graph.ontology import MetaStatement, Ontology
 from predicast.graph.patterns import (
+    HOME_VERTEX,
     Alternative,
     ClassPattern,
     GraphPattern,
     StatementPattern,
+    statement_pattern,
 )
 from predicast.graph.terms import Blank, Iri, Literal, Variable
 
 __all__ = [
+    "HOME_VERTEX",
     "Alternative",
     "Blank",
     "ClassPattern",
@@ -24,4 +28,6 @@ __all__ = [
     "Ontology",
     "StatementPattern",
     "Variable",
+    "parse_pattern",
+    "statement_pattern",
 ]

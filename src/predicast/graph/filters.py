@@ -22,6 +22,7 @@ unknown where the test is.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -29,7 +30,7 @@ from typing import Final, TypeAlias
 from predicast.errors import InvalidConstraintError, shortened
 from predicast.graph.names import LANG_STRING
 from predicast.graph.terms import Blank, Iri, Literal, Term, Variable
-from predicast.model import And, Constraint, Leaf, Operator, Or, Value
+from predicast.model import And, Constraint, Expression, Leaf, Not, Operator, Or, Value
 from predicast.model.constraint import Truth, joined_truth
 from predicast.model.expression import Node, leaves_of
 from predicast.model.values import kind_of
@@ -158,14 +159,23 @@ class Filter:
 
     expression: FilterExpression
 
+    @classmethod
+    def of(cls, expression: Expression) -> Filter:
+        """From an expression built with ``attr``, in which variables are attributes.
+
+        >>> from predicast import attr
+        >>> print(Filter.of((attr("?price") < 400) | ~(attr("language(?name)") == "en")))
+        (?price < 400 || language(?name) != 'en')
+        """
+        return cls(_of_constraints(expression, positive=True))
+
     def __str__(self) -> str:
         return shown(self.expression)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         """Each once, in the order in which they are asked."""
-        found = [name for test in leaves_of(self.expression) for name in test.variables]
-        return tuple(dict.fromkeys(found))
+        return variables_of(self.expression)
 
     def holds(self, get: Callable[[Variable], Bound | None]) -> bool:
         """Whether it is true of what the variables stand for."""
@@ -182,6 +192,48 @@ def truth_of(node: FilterExpression, get: Callable[[Variable], Bound | None]) ->
         return node.constraint.truth(get)
     assert isinstance(node, And | Or), "negation is worked out when a filter is made"
     return joined_truth((truth_of(part, get) for part in node.parts), decides=isinstance(node, Or))
+
+
+def _of_constraints(node: Expression, *, positive: bool) -> FilterExpression:
+    if isinstance(node, Leaf):
+        constraint = node.constraint if positive else node.constraint.negated()
+        return Leaf(_of_constraint(constraint))
+    if isinstance(node, Not):
+        return _of_constraints(node.part, positive=not positive)
+    parts = tuple([_of_constraints(part, positive=positive) for part in node.parts])
+    return And(parts) if isinstance(node, And) is positive else Or(parts)
+
+
+def _of_constraint(constraint: Constraint) -> FacetTest:
+    named = _ATTRIBUTE.fullmatch(constraint.attribute)
+    if named is None:
+        facets = ", ".join(facet.value for facet in Facet)
+        raise InvalidConstraintError(
+            f"in a filter an attribute is a variable such as ?x, or a facet of one such as str(?x) "
+            f"({facets}), not {constraint.attribute!r}",
+            attribute=constraint.attribute,
+        )
+    facet = Facet(named["facet"]) if named["facet"] else Facet.VALUE
+    return FacetTest(Variable(named["of"] or named["name"]), facet, constraint)
+
+
+_ATTRIBUTE: Final = re.compile(
+    rf"\?(?P<name>\w+)|(?P<facet>{'|'.join(facet.value for facet in Facet)})\(\?(?P<of>\w+)\)"
+)
+
+
+def negated(node: FilterExpression) -> FilterExpression:
+    """The expression that is true where this one is false, and unknown where it is."""
+    if isinstance(node, Leaf):
+        return Leaf(node.constraint.negated())
+    assert isinstance(node, And | Or), "negation is worked out when a filter is made"
+    parts = tuple([negated(part) for part in node.parts])
+    return Or(parts) if isinstance(node, And) else And(parts)
+
+
+def variables_of(node: FilterExpression) -> tuple[Variable, ...]:
+    """The variables that an expression looks at, each once, in the order of its tests."""
+    return tuple(dict.fromkeys([name for test in leaves_of(node) for name in test.variables]))
 
 
 def facet_test(

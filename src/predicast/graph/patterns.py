@@ -24,6 +24,7 @@ from typing import Final, TypeAlias
 from predicast.errors import GraphTooLargeError, InvalidPatternError
 from predicast.graph.filters import Filter
 from predicast.graph.names import HOME, RESOURCE, TYPE
+from predicast.graph.ontology import MetaStatement
 from predicast.graph.terms import Iri, Literal, Term, Variable
 
 MAX_STATEMENTS: Final = 256  # of one alternative, classes included
@@ -68,6 +69,30 @@ class ClassPattern:
 
     def __str__(self) -> str:
         return f"{self.vertex} a <{self.name}>"
+
+
+Part: TypeAlias = StatementPattern | ClassPattern | Filter
+
+
+def statement_pattern(
+    subject: PatternVertex, object: PatternVertex, meta_statement: MetaStatement, *filters: Filter
+) -> list[Part]:
+    """A statement pattern as the paper has it: two vertices, what may be stated of them, filters.
+
+    >>> from predicast.graph import HOME_VERTEX, MetaStatement
+    >>> wanted = MetaStatement("urn:Selling", "urn:target", "urn:Computer")
+    >>> for part in statement_pattern(HOME_VERTEX, Variable("1"), wanted):
+    ...     print(part)
+    <urn:predicast:home> <urn:target> ?1
+    <urn:predicast:home> a <urn:Selling>
+    ?1 a <urn:Computer>
+    """
+    return [
+        StatementPattern(subject, meta_statement.property, object),
+        ClassPattern(subject, meta_statement.subject_class),
+        ClassPattern(object, meta_statement.object_class),
+        *filters,
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +180,18 @@ class GraphPattern:
     @classmethod
     def of(
         cls,
-        *patterns: StatementPattern | ClassPattern | Filter,
+        *patterns: Part | Iterable[Part],
         injective: bool = True,
         selected: Iterable[Variable] | None = None,
     ) -> GraphPattern:
-        """A pattern of one alternative, from its parts in any order."""
+        """A pattern of one alternative, from its parts in any order; some may come together."""
+        parts: list[Part] = []
+        for each in patterns:
+            parts.extend([each] if isinstance(each, Part) else each)
         alternative = Alternative.of(
-            [each for each in patterns if isinstance(each, StatementPattern)],
-            [each for each in patterns if isinstance(each, ClassPattern)],
-            [each for each in patterns if isinstance(each, Filter)],
+            [each for each in parts if isinstance(each, StatementPattern)],
+            [each for each in parts if isinstance(each, ClassPattern)],
+            [each for each in parts if isinstance(each, Filter)],
         )
         return cls((alternative,), injective, None if selected is None else tuple(selected))
 

@@ -1,0 +1,1 @@
+"""Text to graph patterns: SPARQL, and the statement patterns of the paper."""
