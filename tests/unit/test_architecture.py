@@ -57,7 +57,7 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "testing/": (
         "strategies and the conformance suite, for people who add a matcher",
-        "errors model derived language covering matching engine",
+        "errors model derived language covering matching engine graph",
     ),
     "spark/": (
         "the same matching over DataFrames, batch and streaming",

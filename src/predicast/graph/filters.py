@@ -244,42 +244,39 @@ def facet_test(
     return FacetTest(variable, facet, Constraint(name, operator, operand))  # type: ignore[arg-type]
 
 
+def tested(
+    variable: Variable, facet: Facet, operator: Operator, operand: object = None
+) -> FilterExpression:
+    """An expression of one test."""
+    return Leaf(facet_test(variable, facet, operator, operand))
+
+
 def equals(variable: Variable, term: Iri | Literal, value: Value | None) -> FilterExpression:
     """``?x = term``, as SPARQL has it."""
     if isinstance(term, Iri):
-        return Leaf(facet_test(variable, Facet.IRI, Operator.EQ, term.value))
+        return tested(variable, Facet.IRI, Operator.EQ, term.value)
     if term.language:
-        text = Leaf[Test](facet_test(variable, Facet.TEXT, Operator.EQ, term.text))
-        return And((Leaf(facet_test(variable, Facet.LANGUAGE, Operator.EQ, term.language)), text))
+        language = tested(variable, Facet.LANGUAGE, Operator.EQ, term.language)
+        return And((language, tested(variable, Facet.TEXT, Operator.EQ, term.text)))
     if value is None:
-        return Leaf(facet_test(variable, Facet.TERM, Operator.EQ, str(term)))
-    return Leaf(facet_test(variable, Facet.VALUE, Operator.EQ, value))
+        return tested(variable, Facet.TERM, Operator.EQ, str(term))
+    return tested(variable, Facet.VALUE, Operator.EQ, value)
 
 
 def differs(variable: Variable, term: Iri | Literal, value: Value | None) -> FilterExpression:
     """``?x != term``: what is no literal differs from every one, and no IRI from every IRI."""
     if isinstance(term, Iri):
-        facet = Facet.IRI
-        tests = [facet_test(variable, facet, Operator.NE, term.value)]
-    elif term.language:
-        tests = [
-            facet_test(variable, Facet.LANGUAGE, Operator.NOT_IN, ("", term.language)),
-        ]
-        other = And(
-            (
-                Leaf[Test](facet_test(variable, Facet.LANGUAGE, Operator.EQ, term.language)),
-                Leaf[Test](facet_test(variable, Facet.TEXT, Operator.NE, term.text)),
-            )
-        )
-        absent = Leaf[Test](facet_test(variable, Facet.LANGUAGE, Operator.ABSENT))
-        return Or((absent, Leaf[Test](tests[0]), other))
-    elif value is None:
-        # Whether another literal means the same is unknown.
-        return Leaf(facet_test(variable, Facet.LANGUAGE, Operator.ABSENT))
-    else:
-        facet = Facet.LANGUAGE
-        tests = [facet_test(variable, Facet.VALUE, Operator.NE, value)]
-    return Or((Leaf(facet_test(variable, facet, Operator.ABSENT)), Leaf(tests[0])))
+        absent = tested(variable, Facet.IRI, Operator.ABSENT)
+        return Or((absent, tested(variable, Facet.IRI, Operator.NE, term.value)))
+    absent = tested(variable, Facet.LANGUAGE, Operator.ABSENT)
+    if term.language:
+        language = tested(variable, Facet.LANGUAGE, Operator.EQ, term.language)
+        other_text = And((language, tested(variable, Facet.TEXT, Operator.NE, term.text)))
+        others = tested(variable, Facet.LANGUAGE, Operator.NOT_IN, ("", term.language))
+        return Or((absent, others, other_text))
+    if value is None:
+        return absent  # whether another literal means the same is unknown
+    return Or((absent, tested(variable, Facet.VALUE, Operator.NE, value)))
 
 
 def shown(node: FilterExpression) -> str:

@@ -25,11 +25,10 @@ from predicast.graph.filters import (
     Comparison,
     Facet,
     FilterExpression,
-    Test,
     differs,
     equals,
-    facet_test,
     negated,
+    tested,
     variables_of,
 )
 from predicast.graph.language.reader import TermReader
@@ -195,7 +194,7 @@ class ConditionReader(TermReader):
         truth = [(Operator.EQ, True), (Operator.NE, 0), (Operator.NE, "")]
         opposite = [(Operator.EQ, False), (Operator.EQ, 0), (Operator.EQ, "")]
         held, other = (
-            Or(tuple([_leaf(side.variable, Facet.VALUE, *test) for test in tests]))
+            Or(tuple([tested(side.variable, Facet.VALUE, *test) for test in tests]))
             for tests in (truth, opposite)
         )
         return Leaf(Asked(held, other, (side.variable,), side.token.start))
@@ -275,11 +274,11 @@ class ConditionReader(TermReader):
             held = self._leaf(
                 variable, Facet.VALUE, Operator.IN, tuple([each.value for each in members]), at
             )
-            absent = _leaf(variable, Facet.LANGUAGE, Operator.ABSENT)
+            absent = tested(variable, Facet.LANGUAGE, Operator.ABSENT)
         elif members and all(isinstance(member.term, Iri) for member in members):
             names = tuple([each.term.value for each in members if isinstance(each.term, Iri)])
             held = self._leaf(variable, Facet.IRI, Operator.IN, names, at)
-            absent = _leaf(variable, Facet.IRI, Operator.ABSENT)
+            absent = tested(variable, Facet.IRI, Operator.ABSENT)
         else:
             return None
         return Leaf(Asked(held, Or((absent, negated(held))), (variable,), at.start))
@@ -340,13 +339,13 @@ class ConditionReader(TermReader):
         self._expect_arguments(arguments, (1,), at)
         variable = self._variable(arguments, 0, at)
         if name == "BOUND":
-            held: FilterExpression = _leaf(variable, Facet.TERM, Operator.EXISTS)
+            held: FilterExpression = tested(variable, Facet.TERM, Operator.EXISTS)
             return Leaf(Asked(held, negated(held), (variable,), at.start, is_bound=True))
         return self._kind_of_term(name, variable, at)
 
     def _kind_of_term(self, name: str, variable: Variable, at: Token) -> Condition:
-        is_iri = _leaf(variable, Facet.IRI, Operator.EXISTS)
-        is_literal = _leaf(variable, Facet.LANGUAGE, Operator.EXISTS)
+        is_iri = tested(variable, Facet.IRI, Operator.EXISTS)
+        is_literal = tested(variable, Facet.LANGUAGE, Operator.EXISTS)
         match name:
             case "ISLITERAL":
                 return _asked(is_literal, at)
@@ -368,7 +367,7 @@ class ConditionReader(TermReader):
             (Operator.GT, EPOCH),
         ]
         held, opposite = (
-            Or(tuple([_leaf(variable, Facet.VALUE, *test) for test in tests]))
+            Or(tuple([tested(variable, Facet.VALUE, *test) for test in tests]))
             for tests in (order, others)
         )
         return Leaf(Asked(held, opposite, (variable,), at.start))
@@ -396,8 +395,8 @@ class ConditionReader(TermReader):
         variable, wanted = self._variable(arguments, 0, at), self._string(arguments, 1, at).lower()
         if wanted == "*":
             return self._test(variable, Facet.LANGUAGE, Operator.NE, "", at)
-        same = _leaf(variable, Facet.LANGUAGE, Operator.EQ, wanted)
-        below = _leaf(variable, Facet.LANGUAGE, Operator.PREFIX, f"{wanted}-")
+        same = tested(variable, Facet.LANGUAGE, Operator.EQ, wanted)
+        below = tested(variable, Facet.LANGUAGE, Operator.PREFIX, f"{wanted}-")
         return _asked(Or((same, below)), at)
 
     def _same_term(self, arguments: list[Operand], at: Token) -> Condition:
@@ -436,17 +435,11 @@ class ConditionReader(TermReader):
 
     def _leaf(
         self, variable: Variable, facet: Facet, operator: Operator, operand: object, at: Token
-    ) -> Leaf[Test]:
+    ) -> FilterExpression:
         try:
-            return _leaf(variable, facet, operator, operand)
+            return tested(variable, facet, operator, operand)
         except InvalidConstraintError as error:
             raise error_at(ParseError, self._text, at.start, error.message) from None
-
-
-def _leaf(
-    variable: Variable, facet: Facet, operator: Operator, operand: object = None
-) -> Leaf[Test]:
-    return Leaf(facet_test(variable, facet, operator, operand))
 
 
 def _asked(held: FilterExpression, at: Token) -> Leaf[Asked]:
