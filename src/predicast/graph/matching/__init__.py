@@ -1,0 +1,1 @@
+"""What finds the graph patterns that an event matches; a folder per algorithm."""
