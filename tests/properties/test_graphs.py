@@ -74,8 +74,8 @@ def test_the_papers_matcher_answers_as_defined(seed: int) -> None:
                 for key, each in held.items()
                 if find(each, event, ontology, budget=10**7).matched
             ]
-            assert sorted(matcher.match(event).keys) == sorted(expected), world.ontology_text
-            assert not matcher.match(event).undecided
+            assert sorted(matcher.find(event).keys) == sorted(expected), world.ontology_text
+            assert not matcher.find(event).undecided
 
 
 def is_reached(pattern: GraphPattern) -> bool:

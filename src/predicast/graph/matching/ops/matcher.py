@@ -41,7 +41,7 @@ class Counts:
     steps: int = 0
 
 
-class Decided(NamedTuple):
+class Found(NamedTuple):
     """An answer: who matches, and of whom it is not known."""
 
     keys: list[int]
@@ -54,8 +54,8 @@ class OntologyMatcher:
     name: ClassVar[str] = "ops"
 
     def __init__(self, ontology: Ontology, *, budget: int = DEFAULT_BUDGET) -> None:
-        self._ontology = ontology
-        self._budget = budget
+        self.ontology = ontology
+        self.budget = budget
         self._index = MetaStatementIndex()
         self._held: dict[int, list[CompiledAlternative]] = {}
         # Alternatives by each meta-statement at which one of their patterns waits at first.
@@ -65,9 +65,9 @@ class OntologyMatcher:
 
     # Changes.
 
-    def extend(self, ontology: Ontology) -> None:
+    def understand(self, ontology: Ontology) -> None:
         """Match by another ontology from now on."""
-        self._ontology = ontology
+        self.ontology = ontology
         self._index.forget_statements()
 
     def subscribe(self, key: int, pattern: GraphPattern) -> None:
@@ -109,7 +109,7 @@ class OntologyMatcher:
 
     # Matching.
 
-    def match(self, event: EventGraph) -> Decided:
+    def find(self, event: EventGraph) -> Found:
         """The keys of all subscriptions that match, and of those that the budget left open."""
         self._counts.events += 1
         walked = self._walked(event)
@@ -120,17 +120,17 @@ class OntologyMatcher:
             key = alternative.key
             if key in matched:
                 continue
-            tree = MatchingTree(alternative, walked, budgets.get(key, self._budget))
+            tree = MatchingTree(alternative, walked, budgets.get(key, self.budget))
             try:
                 if self._is_match(tree):
                     matched[key] = None
             except BudgetSpentError:
                 undecided[key] = None
-            budgets[key] = max(0, budgets.get(key, self._budget) - tree.steps)
+            budgets[key] = max(0, budgets.get(key, self.budget) - tree.steps)
             self._count(tree)
         left_open = [key for key in undecided if key not in matched]
         self._counts.undecided += len(left_open)
-        return Decided(list(matched), left_open)
+        return Found(list(matched), left_open)
 
     def statistics(self) -> dict[str, int]:
         """How much is held, and the work done."""
@@ -142,11 +142,11 @@ class OntologyMatcher:
         }
 
     def _walked(self, event: EventGraph) -> WalkedEvent:
-        classes = entailed_classes(event, self._ontology)
+        classes = entailed_classes(event, self.ontology)
         arcs: dict[int, list[tuple[int, frozenset[MetaStatement]]]] = {}
         for subject, property, object in event.arcs:
             typed = (event.property_names[property], classes[subject], classes[object])
-            met = self._index.above(typed, self._ontology)
+            met = self._index.above(typed, self.ontology)
             if met:
                 arcs.setdefault(subject, []).append((object, met))
         return WalkedEvent(event, classes, arcs)
