@@ -323,10 +323,10 @@ def test_limits() -> None:
     "text",
     ["a.", "1", "'a", "{", ":a.", "-", "?", "<", "!", "(_:H,", "a-", "_:a.", '""'],
 )
-@pytest.mark.parametrize("before", ["", "ASK { _:H :p ", "ASK { _:H :p ?x FILTER(", "("])
+@pytest.mark.parametrize("before", ["ASK { _:H :p ", "ASK { _:H :p ?x FILTER("])
 def test_long_nonsense_is_refused(before: str, text: str) -> None:
     with pytest.raises(PredicastError):
-        parse_pattern(before + text * (65_000 // len(text)), X)
+        parse_pattern(before + text * (20_000 // len(text)), X)
 
 
 @pytest.mark.parametrize(
