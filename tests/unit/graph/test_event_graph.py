@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,6 +113,14 @@ def test_json_values_have_the_datatype_of_the_range() -> None:
     assert Literal("soon") in unreadable.vertices
 
 
+def test_the_outermost_object_is_the_home_vertex() -> None:
+    event = EventGraph.from_json({"@id": "urn:e", "target": {"seller": {"@id": "urn:e"}}}, ONTOLOGY)
+    assert event.vertices[event.home] == Iri("urn:e")
+    assert len(event.arcs) == 2
+    nothing = EventGraph.from_json({}, ONTOLOGY)
+    assert nothing.vertices == (Iri(HOME),)
+
+
 def test_json_ld_is_told_by_its_context() -> None:
     text = '{"@context": {"p": "urn:p"}, "@id": "urn:event", "p": 5}'
     event = EventGraph.parse(text)
@@ -190,6 +199,32 @@ def test_what_the_ontology_admits() -> None:
     )
     text = f"{PREFIXES} _:H a :Giving ; :target _:x ."
     assert EventGraph.parse(text, explicit, validate="strict").violations == ()
+
+
+def xml_of(body: str, before: str = "") -> str:
+    names = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:x="urn:x:"'
+    return f'<?xml version="1.0"?>{before}<rdf:RDF {names}>{body}'
+
+
+def test_xml_that_does_not_end_or_nests_or_expands_too_much() -> None:
+    whole = xml_of('<rdf:Description rdf:nodeID="H"><x:p>5</x:p></rdf:Description>')
+    assert len(EventGraph.parse(whole + "</rdf:RDF>").arcs) == 1
+    with pytest.raises(InvalidRdfError, match="no element found"):
+        EventGraph.parse(whole)
+    with pytest.raises(NestingTooDeepError):
+        EventGraph.parse(xml_of("<rdf:Description><x:p>" * 2_000))
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 9))
+    laughs = f'<!DOCTYPE rdf:RDF [<!ENTITY e0 "lol">{entities}]>'
+    with pytest.raises(InvalidRdfError, match="amplification"):
+        EventGraph.parse(xml_of("<x:A>&e8;</x:A></rdf:RDF>", laughs))
+
+
+def test_an_event_does_not_say_which_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "event.ttl"
+    path.write_text("_:H <urn:p> 5 .", encoding="utf-8")
+    assert len(EventGraph.parse(path).arcs) == 1
+    with pytest.raises(InvalidRdfError, match="not turtle"):
+        EventGraph.parse(str(path))
 
 
 def test_options_and_malformed_text() -> None:
