@@ -106,7 +106,7 @@ Engine().warm_up()
 assert loops.now is not loops.PLAIN
 check()
 from predicast.matching.columnar.kernels import entries
-print(entries.compiled_here())
+print(entries.KERNELS.compiled_here())
 """
 
 
