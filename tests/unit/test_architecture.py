@@ -91,13 +91,16 @@ HEAVY = {
     "sqlglot": {"language"},
 }
 
-# Whatever is compiled, and how, is in this folder.
-KERNELS = SOURCE / "matching" / "columnar" / "kernels"
+# Whatever is compiled, and how, is in these folders.
+KERNELS = (
+    SOURCE / "matching" / "columnar" / "kernels",
+    SOURCE / "graph" / "matching" / "joins" / "kernels",
+)
 COMPILERS = {"numba", "llvmlite"}
 
 
 def is_kernel(path: Path) -> bool:
-    return path.parent == KERNELS
+    return path.parent in KERNELS
 
 
 def modules() -> list[Path]:

@@ -8,9 +8,10 @@ operands, those of a bulk in columns; whoever wants objects makes them.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
 
 from predicast.model import Subscription
 from predicast.model.outline import Stated
@@ -32,22 +33,38 @@ class Group(NamedTuple):
         return zip(self.keys.tolist(), self.operands.all_stated(), strict=True)
 
 
+T = TypeVar("T")  # how a subscription is stated
+S = TypeVar("S")  # what it then is
+
+
 @dataclass(slots=True)
-class Delta:
+class DeltaOf(ABC, Generic[T, S]):
     """Keys that are gone, that are new, and that stand for another subscription than before."""
 
     removed: Sequence[int] = ()
-    added: Sequence[tuple[int, Stated]] = ()
-    changed: Sequence[tuple[int, Stated]] = ()
+    added: Sequence[tuple[int, T]] = ()
+    changed: Sequence[tuple[int, T]] = ()
+
+    @abstractmethod
+    def all_added(self) -> Iterator[tuple[int, S]]:
+        """What is new, one by one, as objects."""
+
+    @abstractmethod
+    def all_changed(self) -> Iterator[tuple[int, S]]:
+        """What is another, one by one, as objects."""
+
+
+@dataclass(slots=True)
+class Delta(DeltaOf[Stated, Subscription]):
+    """The same of subscriptions to flat events, those of one outline together if they are many."""
+
     added_groups: Sequence[Group] = ()
     changed_groups: Sequence[Group] = ()
 
     def all_added(self) -> Iterator[tuple[int, Subscription]]:
-        """What is new, one by one, as objects."""
         return _one_by_one(self.added, self.added_groups)
 
     def all_changed(self) -> Iterator[tuple[int, Subscription]]:
-        """What is another, one by one, as objects."""
         return _one_by_one(self.changed, self.changed_groups)
 
 

@@ -3,6 +3,10 @@
 A matcher holds subscriptions under integer keys that the engine hands out, and answers which keys
 an event matches, in any order. Ids, owners and sorting are the engine's business, so that a matcher
 is its data structure and nothing else.
+
+That much is said by ``MatcherOf`` and ``ViewOf``, whatever an event is and however a subscription
+is stated. ``Matcher`` and ``View`` are those of flat events; events that are graphs have theirs in
+``predicast.graph.matching``.
 """
 
 from __future__ import annotations
@@ -10,10 +14,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from predicast.errors import UnsupportedByMatcherError
-from predicast.matching.delta import Before, Delta, Effect
+from predicast.matching.delta import Delta, DeltaOf, Effect
 from predicast.model import Absent, Clause, Event, Subscription
 from predicast.model.outline import outlined
 
@@ -21,6 +25,11 @@ if TYPE_CHECKING:
     import numpy as np
 
     from predicast.matching.batches import EventBatch
+
+
+E = TypeVar("E")  # what an event is
+S = TypeVar("S")  # what a subscription is
+D = TypeVar("D", bound=DeltaOf[Any, Any])  # the unit of change
 
 
 class Pairs(NamedTuple):
@@ -94,33 +103,16 @@ class Stored(NamedTuple):
     clauses: Sequence[Clause]  # what is in neither: the engine knows how to write them
 
 
-class View(ABC):
+class ViewOf(ABC, Generic[E]):
     """What can be asked: which subscriptions an event matches."""
 
     @abstractmethod
-    def match(self, event: Event) -> list[int]:
+    def match(self, event: E) -> list[int]:
         """The keys of all subscriptions that match, each once, in any order."""
 
-    def match_batch(self, events: Sequence[Event]) -> list[list[int]]:
+    def match_batch(self, events: Sequence[E]) -> list[list[int]]:
         """The keys for each of many events."""
         return [self.match(event) for event in events]
-
-    def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
-        """The matches of a batch held as columns, as (event, key) pairs ascending by event.
-
-        With a limit, at most that many of each event's matches, whichever.
-        """
-        import numpy as np
-
-        matched = [keys[:limit] for keys in self.match_batch(columns.events())]
-        counts = [len(keys) for keys in matched]
-        events = np.repeat(np.arange(len(matched), dtype=np.int64), counts)
-        keys = np.fromiter((key for found in matched for key in found), np.int64, sum(counts))
-        return Pairs(events, keys)
-
-    def count_columns(self, columns: EventBatch, limit: int | None = None) -> np.ndarray:
-        """How many subscriptions each event of a batch matches, counting up to the limit."""
-        return self.match_columns(columns, limit).counts(len(columns))
 
     def stored(self) -> Stored | None:
         """What to put into a file beside the subscriptions, so that ``restore`` is quick.
@@ -130,46 +122,23 @@ class View(ABC):
         return None
 
 
-class Matcher(View):
-    """A data structure that holds subscriptions and finds those that an event matches.
-
-    ``apply``, ``match`` and ``statistics`` are what there is to write; where a structure takes
-    subscriptions one by one, ``OneByOne`` writes the first.
-    """
+class MatcherOf(ViewOf[E], Generic[E, D, S]):
+    """A data structure that holds subscriptions and finds those that an event matches."""
 
     name: ClassVar[str]
     # Whether a view stays as it is while the matcher changes, so that both may be used at a time.
     has_lasting_views: ClassVar[bool] = False
 
-    def __init__(self, *, absent: Absent = "fails") -> None:
-        self.absent: Absent = absent
-
-    def view(self) -> View:
-        """What is held now, to be asked."""
-        return self
-
     # Changes.
 
     @abstractmethod
-    def apply(self, delta: Delta, before: Before) -> Effect:
+    def apply(self, delta: D, before: Callable[[int], S]) -> Effect:
         """Make what a delta says hold; the very next event sees it.
 
         The engine has seen to it that keys are new or known as the delta says. A matcher may refuse
         a subscription that its structure cannot hold, with ``UnsupportedByMatcherError``: then
         nothing has changed. ``before`` says what a key stood for, to undo what was done so far.
         """
-
-    def subscribe(self, key: int, subscription: Subscription) -> None:
-        """Hold a subscription under a new key."""
-        self.apply(Delta(added=[(key, outlined(subscription))]), _unasked)
-
-    def unsubscribe(self, key: int) -> None:
-        """Forget the subscription under a key."""
-        self.apply(Delta(removed=[key]), _unasked)
-
-    def change(self, key: int, subscription: Subscription) -> None:
-        """Replace the subscription under a key."""
-        self.apply(Delta(changed=[(key, outlined(subscription))]), _unasked)
 
     def warm_up(self) -> None:  # most have nothing to do
         """Do what is done once per machine or process, such as compiling, at once."""
@@ -193,11 +162,59 @@ class Matcher(View):
         return False
 
 
-class OneByOne(Matcher):
-    """A matcher whose structure takes subscriptions one by one."""
+class View(ViewOf[Event]):
+    """The same of flat events, which also come in columns."""
+
+    def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
+        """The matches of a batch held as columns, as (event, key) pairs ascending by event.
+
+        With a limit, at most that many of each event's matches, whichever.
+        """
+        import numpy as np
+
+        matched = [keys[:limit] for keys in self.match_batch(columns.events())]
+        counts = [len(keys) for keys in matched]
+        events = np.repeat(np.arange(len(matched), dtype=np.int64), counts)
+        keys = np.fromiter((key for found in matched for key in found), np.int64, sum(counts))
+        return Pairs(events, keys)
+
+    def count_columns(self, columns: EventBatch, limit: int | None = None) -> np.ndarray:
+        """How many subscriptions each event of a batch matches, counting up to the limit."""
+        return self.match_columns(columns, limit).counts(len(columns))
+
+
+class Matcher(View, MatcherOf[Event, Delta, Subscription]):
+    """A matcher of flat events.
+
+    ``apply``, ``match`` and ``statistics`` are what there is to write; where a structure takes
+    subscriptions one by one, ``OneByOne`` writes the first.
+    """
+
+    def __init__(self, *, absent: Absent = "fails") -> None:
+        self.absent: Absent = absent
+
+    def view(self) -> View:
+        """What is held now, to be asked."""
+        return self
+
+    def subscribe(self, key: int, subscription: Subscription) -> None:
+        """Hold a subscription under a new key."""
+        self.apply(Delta(added=[(key, outlined(subscription))]), _unasked)
+
+    def unsubscribe(self, key: int) -> None:
+        """Forget the subscription under a key."""
+        self.apply(Delta(removed=[key]), _unasked)
+
+    def change(self, key: int, subscription: Subscription) -> None:
+        """Replace the subscription under a key."""
+        self.apply(Delta(changed=[(key, outlined(subscription))]), _unasked)
+
+
+class OneByOneOf(MatcherOf[E, D, S]):
+    """A matcher whose structure takes subscriptions one by one, of whatever events."""
 
     @abstractmethod
-    def subscribe(self, key: int, subscription: Subscription) -> None:
+    def subscribe(self, key: int, subscription: S) -> None:
         """Hold a subscription under a new key, or refuse it before anything changes."""
 
     @abstractmethod
@@ -205,10 +222,10 @@ class OneByOne(Matcher):
         """Forget the subscription under a key."""
 
     @abstractmethod
-    def change(self, key: int, subscription: Subscription) -> None:
+    def change(self, key: int, subscription: S) -> None:
         """Replace the subscription under a key, or refuse that before anything changes."""
 
-    def apply(self, delta: Delta, before: Before) -> Effect:
+    def apply(self, delta: D, before: Callable[[int], S]) -> Effect:
         undo: list[Callable[[], None]] = []
         in_place = 0
         try:
@@ -228,6 +245,10 @@ class OneByOne(Matcher):
         for key in delta.removed:
             self.unsubscribe(key)
         return Effect(0, in_place, len(undo) - in_place + len(delta.removed))
+
+
+class OneByOne(OneByOneOf[Event, Delta, Subscription], Matcher):
+    """The same of flat events."""
 
 
 def _unasked(key: int) -> Subscription:

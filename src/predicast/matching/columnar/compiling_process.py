@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Final
 
@@ -22,16 +23,15 @@ _LONGEST_S: Final = 600.0  # that a process may take, whether or not anybody wai
 _POLL_S: Final = 0.05
 
 
-def compile_all(directory: str) -> None:
-    """Compile whatever is not kept in the directory yet."""
+def compile_all(directory: str, entries: str) -> None:
+    """Compile whatever is not kept in the directory yet, of the entries in a module."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it goes to all that a terminal has started
     _end_after(_LONGEST_S)
     Path(directory).mkdir(parents=True, exist_ok=True)
     with (Path(directory) / LOCK).open("a") as log, _alone(log):
-        from predicast.matching.columnar.kernels import entries
-
-        entries.make_ready(lambda: True, nullcontext)
-        if made := entries.compiled_here():
+        kernels = import_module(entries).KERNELS
+        kernels.make_ready(lambda: True, nullcontext)
+        if made := kernels.compiled_here():
             log.write(f"{os.getpid()} compiled {', '.join(made)}\n")
 
 

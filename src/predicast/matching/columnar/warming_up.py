@@ -25,8 +25,10 @@ import subprocess
 import sys
 import threading
 from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from types import ModuleType
+from typing import Any, Final
 
 from predicast.errors import NotCompiledError
 from predicast.matching.columnar import loops
@@ -38,16 +40,21 @@ _log = logging.getLogger("predicast")
 
 _CHILD: Final = """
 import json, sys
-sys.path[:], directory = json.loads(sys.argv[1])
+sys.path[:], directory, entries = json.loads(sys.argv[1])
 from predicast.matching.columnar.compiling_process import compile_all
-compile_all(directory)
+compile_all(directory, entries)
 """
 
 
-class _WarmUp:
-    """The thread of this process, and what came of it."""
+class WarmUp:
+    """The thread of this process for the kernels of one matcher, and what came of it.
 
-    def __init__(self) -> None:
+    ``entries`` names the module of the compiled loops; ``loops`` is the one that has them in use.
+    """
+
+    def __init__(self, entries: str, loops: ModuleType) -> None:
+        self._entries = entries
+        self._loops: Any = loops  # what a module has, no type tells
         self._starting = threading.Lock()
         self._turn = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -57,7 +64,7 @@ class _WarmUp:
 
     def begin(self) -> None:
         """Start the thread, unless it was started before."""
-        if self._is_begun() or loops.now is not loops.PLAIN or _is_switched_off():
+        if self._is_begun() or self._loops.now is not self._loops.PLAIN or _is_switched_off():
             return
         with self._starting:
             if self._is_begun():  # by another thread meanwhile
@@ -75,12 +82,14 @@ class _WarmUp:
         return self._thread is not None
 
     def wait(self) -> None:
-        """Come back when the compiled loops are in use, or cannot be had."""
+        """Come back when the compiled loops are in use."""
         if self.failure is not None:
             self._thread, self.failure = None, None  # whoever waits wants it tried again
         self.begin()
         if self._thread is not None:
             self._thread.join()
+        if self.failure is not None:
+            raise NotCompiledError(f"the loops of matching could not be compiled: {self.failure}")
 
     # Forks, and the end.
 
@@ -127,17 +136,18 @@ class _WarmUp:
 
     def _get_ready(self) -> None:
         with self._turn:
-            from predicast.matching.columnar.kernels import entries
+            from predicast.matching.columnar.kernels.compiling import NotWantedError
 
-        make_ready = partial(entries.make_ready, turn=lambda: self._turn)
+            entries = import_module(self._entries)
+        make_ready = partial(entries.KERNELS.make_ready, turn=lambda: self._turn)
         try:
             make_ready(lambda: False)
-        except entries.NotWantedError:
-            directory = entries.cache_directory()
+        except NotWantedError:
+            directory = entries.KERNELS.cache_directory()
             if directory is not None and _can_start_python():
-                _compile_elsewhere(directory)
+                _compile_elsewhere(directory, self._entries)
             make_ready(lambda: self._is_wanted)
-        loops.now = entries.COMPILED
+        self._loops.now = entries.COMPILED
 
 
 def _is_switched_off() -> bool:
@@ -150,9 +160,9 @@ def _can_start_python() -> bool:
     return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
 
 
-def _compile_elsewhere(directory: Path) -> None:
+def _compile_elsewhere(directory: Path, entries: str) -> None:
     """Have another process compile whatever is not kept yet, and wait for it."""
-    arguments = json.dumps([sys.path, str(directory)])
+    arguments = json.dumps([sys.path, str(directory), entries])
     try:
         process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, arguments],
@@ -174,12 +184,6 @@ def _compile_elsewhere(directory: Path) -> None:
         _log.info("The process that compiles failed (%s); compiling here", said[-1])
 
 
-_here: Final = _WarmUp()
+_here: Final = WarmUp("predicast.matching.columnar.kernels.entries", loops)
 begin: Final = _here.begin
-
-
-def wait() -> None:
-    """Come back when the compiled loops are in use."""
-    _here.wait()
-    if _here.failure is not None:
-        raise NotCompiledError(f"the loops of matching could not be compiled: {_here.failure}")
+wait: Final = _here.wait

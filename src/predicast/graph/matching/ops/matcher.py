@@ -15,18 +15,17 @@ Limits: every vertex of a pattern must be reached from the home vertex along arc
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar
 
 from predicast.graph.brute_force import BudgetSpentError
 from predicast.graph.entailment import entailed_classes
 from predicast.graph.event_graph import EventGraph
+from predicast.graph.matching.matcher import DEFAULT_BUDGET, Found, OneByOneGraphMatcher
 from predicast.graph.matching.ops.compiled import CompiledAlternative, compiled
 from predicast.graph.matching.ops.matching_tree import MatchingTree, WalkedEvent
 from predicast.graph.matching.ops.meta_statement_index import MetaStatementIndex
 from predicast.graph.ontology import MetaStatement, Ontology
 from predicast.graph.patterns import GraphPattern
-
-DEFAULT_BUDGET: Final = 100_000  # steps of one subscription and one event
 
 
 @dataclass(slots=True)
@@ -41,21 +40,13 @@ class Counts:
     steps: int = 0
 
 
-class Found(NamedTuple):
-    """An answer: who matches, and of whom it is not known."""
-
-    keys: list[int]
-    undecided: list[int]
-
-
-class OntologyMatcher:
+class OntologyMatcher(OneByOneGraphMatcher):
     """Subscriptions in an index of meta-statements, matched by growing trees."""
 
     name: ClassVar[str] = "ops"
 
     def __init__(self, ontology: Ontology, *, budget: int = DEFAULT_BUDGET) -> None:
-        self.ontology = ontology
-        self.budget = budget
+        super().__init__(ontology, budget=budget)
         self._index = MetaStatementIndex()
         self._held: dict[int, list[CompiledAlternative]] = {}
         # Alternatives by each meta-statement at which one of their patterns waits at first.
@@ -66,16 +57,13 @@ class OntologyMatcher:
     # Changes.
 
     def understand(self, ontology: Ontology) -> None:
-        """Match by another ontology from now on."""
-        self.ontology = ontology
+        super().understand(ontology)
         self._index.forget_statements()
 
-    def subscribe(self, key: int, pattern: GraphPattern) -> None:
-        """Hold a pattern under a new key, or refuse it before anything changes."""
-        self._hold(key, self._compiled(key, pattern))
+    def subscribe(self, key: int, subscription: GraphPattern) -> None:
+        self._hold(key, self._compiled(key, subscription))
 
     def unsubscribe(self, key: int) -> None:
-        """Forget the pattern under a key."""
         for alternative in self._held.pop(key):
             self._without_arcs.pop(alternative, None)
             for entry in alternative.entries():
@@ -85,9 +73,8 @@ class OntologyMatcher:
                 if not self._waiting[entry]:
                     del self._waiting[entry]
 
-    def change(self, key: int, pattern: GraphPattern) -> None:
-        """Replace the pattern under a key, or refuse that before anything changes."""
-        alternatives = self._compiled(key, pattern)
+    def change(self, key: int, subscription: GraphPattern) -> None:
+        alternatives = self._compiled(key, subscription)
         self.unsubscribe(key)
         self._hold(key, alternatives)
 
@@ -110,7 +97,6 @@ class OntologyMatcher:
     # Matching.
 
     def find(self, event: EventGraph) -> Found:
-        """The keys of all subscriptions that match, and of those that the budget left open."""
         self._counts.events += 1
         walked = self._walked(event)
         budgets: dict[int, int] = {}
@@ -133,7 +119,6 @@ class OntologyMatcher:
         return Found(list(matched), left_open)
 
     def statistics(self) -> dict[str, int]:
-        """How much is held, and the work done."""
         return {
             "subscriptions": len(self._held),
             "alternatives": sum(map(len, self._held.values())),

@@ -12,7 +12,9 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -20,6 +22,7 @@ import numba
 import numba.core.config
 from llvmlite.binding import get_host_cpu_features
 from numba import types
+from numba.core import event
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,11 +35,10 @@ _SOURCES: Final = (
 )
 
 
-def _digest() -> str:
+def _digest(sources: Iterable[Path]) -> str:
     found = hashlib.sha256()
-    for pattern in _SOURCES:
-        for path in sorted(_COLUMNAR.glob(pattern)):
-            found.update(path.read_bytes())
+    for path in sources:
+        found.update(path.read_bytes())
     return found.hexdigest()[:12]
 
 
@@ -67,7 +69,6 @@ def features() -> list[str]:
 
 _njit: Any = numba.njit  # some of its options are missing from its type
 _OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "no_cfunc_wrapper": True}
-_DIGEST: Final = _digest()
 
 # Called by other kernels only: what calling them from Python takes need not be compiled, nor kept.
 kernel: Callable[[F], F] = _njit(nogil=True, no_cpython_wrapper=True, **_OPTIONS)
@@ -83,27 +84,83 @@ class Entry(NamedTuple):
     signatures: tuple[tuple[Any, ...], ...]
 
 
-ENTRIES: Final[list[Entry]] = []
+class NotWantedError(Exception):
+    """Something would have to be compiled, and must not be."""
 
 
-def entry(*signatures: tuple[Any, ...], nogil: bool = True) -> Callable[[F], F]:
-    """Mark a kernel that is called from Python, and say for which types.
+class _Guard(event.Listener):
+    """Ends a compilation of this thread, at its next step, when it is not wanted."""
 
-    Other threads may run meanwhile: no kernel touches a Python object. For what takes a few
-    microseconds ``nogil`` is no gain: another thread that is let in keeps the interpreter for
-    longer.
-    """
+    def __init__(self, is_wanted: Callable[[], bool]) -> None:
+        self._is_wanted = is_wanted
+        self._thread = threading.get_ident()
 
-    def decorated(function: F) -> F:
-        function.__qualname__ = f"{function.__qualname__}-{_DIGEST}"  # under which it is kept
-        try:
-            made = _njit(cache=True, nogil=nogil, **_OPTIONS)(function)
-        except RuntimeError:  # there is no place to keep it
-            made = _njit(nogil=nogil, **_OPTIONS)(function)
-        ENTRIES.append(Entry(made, signatures))
-        return made  # type: ignore[no-any-return]
+    def on_start(self, event: Any) -> None:
+        if threading.get_ident() == self._thread and not self._is_wanted():
+            raise NotWantedError
 
-    return decorated
+    def on_end(self, event: Any) -> None:
+        """Nothing: what has ended was wanted."""
+
+
+class KernelSet:
+    """The kernels of one matcher, which are loaded or compiled together."""
+
+    def __init__(self, sources: Iterable[Path]) -> None:
+        self.entries: list[Entry] = []
+        self._digest = _digest(sources)
+
+    def entry(self, *signatures: tuple[Any, ...], nogil: bool = True) -> Callable[[F], F]:
+        """Mark a kernel that is called from Python, and say for which types.
+
+        Other threads may run meanwhile: no kernel touches a Python object. For what takes a few
+        microseconds ``nogil`` is no gain: another thread that is let in keeps the interpreter for
+        longer.
+        """
+
+        def decorated(function: F) -> F:
+            function.__qualname__ = f"{function.__qualname__}-{self._digest}"  # it is kept as that
+            try:
+                made = _njit(cache=True, nogil=nogil, **_OPTIONS)(function)
+            except RuntimeError:  # there is no place to keep it
+                made = _njit(nogil=nogil, **_OPTIONS)(function)
+            self.entries.append(Entry(made, signatures))
+            return made  # type: ignore[no-any-return]
+
+        return decorated
+
+    def make_ready(
+        self, is_wanted: Callable[[], bool], turn: Callable[[], AbstractContextManager[Any]]
+    ) -> None:
+        """See to it that each entry can be called; what is not kept is compiled if that is wanted.
+
+        Each is loaded or compiled inside a ``turn``: between two of them others may have theirs.
+        """
+        guard = _Guard(is_wanted)
+        for dispatcher, signatures in self.entries:
+            for signature in signatures:
+                with turn(), ExitStack() as guarded:
+                    for kind in ("numba:compile", "numba:run_pass"):
+                        guarded.enter_context(event.install_listener(kind, guard))
+                    dispatcher.compile(signature)
+        for dispatcher, _ in self.entries:
+            dispatcher.disable_compile()
+
+    def compiled_here(self) -> list[str]:
+        """The entries that this process did not find anywhere."""
+        made = [each.dispatcher for each in self.entries]
+        return [each.__name__ for each in made if each.stats.cache_misses]
+
+    def cache_directory(self) -> Path | None:
+        """Where compiled kernels are kept, if anywhere."""
+        path = self.entries[0].dispatcher.stats.cache_path
+        return None if path is None else Path(path)
+
+
+COLUMNAR: Final = KernelSet(
+    path for pattern in _SOURCES for path in sorted(_COLUMNAR.glob(pattern))
+)
+entry: Final = COLUMNAR.entry
 
 
 def array(item: Any, dimensions: int = 1, *, written: bool = False) -> Any:
