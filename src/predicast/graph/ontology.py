@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from predicast.graph.datatypes import PARENTS, value_of
 from predicast.graph.hierarchy import Hierarchy
@@ -172,6 +172,16 @@ class Ontology:
         ]
         return Ontology(triples, before=self)
 
+    def to_turtle(self) -> str:
+        """A text that reads back as the same ontology."""
+        prefixes = [f"@prefix {name}: <{iri}> ." for name, iri in self.prefixes.items()]
+        statements = [" ".join(map(str, triple)) + " ." for triple in self._triples]
+        return "\n".join([*prefixes, *statements, ""])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = (self.classes.names, self.properties.names)
+        return _restored, (self._triples, self.prefixes, *names)
+
     @property
     def triples(self) -> tuple[Triple, ...]:
         """What it was made from, each statement once."""
@@ -243,6 +253,19 @@ class Ontology:
             if above:
                 found[name] = frozenset().union(*above)
         return found
+
+
+def _restored(
+    triples: tuple[Triple, ...],
+    prefixes: dict[str, str],
+    classes: tuple[str, ...],
+    properties: tuple[str, ...],
+) -> Ontology:
+    """An ontology from another process, in which names have the codes that they had there."""
+    named = Ontology()
+    named.classes = Hierarchy.of(classes, ())
+    named.properties = Hierarchy.of(properties, ())
+    return Ontology(triples, prefixes=prefixes, before=named)
 
 
 class _Said:
