@@ -2,6 +2,7 @@
 
 from predicast.graph.event_graph import EventGraph
 from predicast.graph.filters import Filter
+from predicast.graph.language.json_form import pattern_from_json, pattern_to_json
 from predicast.graph.language.statements import parse_pattern
 from predicast.graph.ontology import MetaStatement, Ontology
 from predicast.graph.patterns import (
@@ -29,5 +30,7 @@ __all__ = [
     "StatementPattern",
     "Variable",
     "parse_pattern",
+    "pattern_from_json",
+    "pattern_to_json",
     "statement_pattern",
 ]
