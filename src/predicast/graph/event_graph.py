@@ -64,8 +64,10 @@ class EventGraph:
         "violations",
     )
 
-    def __init__(self, triples: Iterable[Triple], ontology: Ontology) -> None:
-        numbers: dict[Term, int] = {}
+    def __init__(
+        self, triples: Iterable[Triple], ontology: Ontology, home: Iri | Blank | None = None
+    ) -> None:
+        numbers: dict[Term, int] = {} if home is None else {home: 0}
         properties: dict[str, int] = {}
         classes: dict[str, int] = {}
         arcs: dict[Arc, None] = {}
@@ -91,7 +93,7 @@ class EventGraph:
         self.values: tuple[Value | None, ...] = tuple(
             [ontology.value_of(term) if type(term) is Literal else None for term in numbers]
         )
-        self.home: int = self._home(numbers)
+        self.home: int = self._found_home(numbers) if home is None else 0
         self.violations: tuple[str, ...] = ()
 
     @classmethod
@@ -100,9 +102,10 @@ class EventGraph:
         triples: Iterable[Triple],
         ontology: Ontology | None = None,
         *,
+        home: Iri | Blank | None = None,
         validate: Validation = "off",
     ) -> EventGraph:
-        """From statements in terms of ours.
+        """From statements in terms of ours; the home vertex is found unless it is given.
 
         ``validate="strict"`` refuses what no meta-statement of the ontology admits, ``"warn"``
         lists it in ``violations``.
@@ -112,7 +115,7 @@ class EventGraph:
                 f"validate is one of {', '.join(VALIDATIONS)}, not {validate!r}", option="validate"
             )
         known = ontology or Ontology()
-        event = cls(triples, known)
+        event = cls(triples, known, home)
         if validate != "off":
             from predicast.graph.validation import check
 
@@ -122,17 +125,17 @@ class EventGraph:
     @classmethod
     def parse(
         cls,
-        text_or_path: str | Path,
+        text: str | Path,
         ontology: Ontology | None = None,
         *,
         format: str | None = None,
         validate: Validation = "off",
     ) -> EventGraph:
-        """From RDF text, or a file of it, in any of the formats; or from plain JSON.
+        """From RDF text, or the file at a ``Path``, in any of the formats; or from plain JSON.
 
         JSON without ``@context`` is read by the names of the ontology (``from_json``).
         """
-        source = rdf_text(text_or_path, None if format == "json" else format)
+        source = rdf_text(text, None if format == "json" else format)
         if format == "json" or (
             format is None and source.format == "json-ld" and '"@context"' not in source.text
         ):
@@ -152,12 +155,13 @@ class EventGraph:
         from predicast.graph.json_events import JsonReader
 
         reader = JsonReader(ontology or Ontology(), strict=validate == "strict")
-        event = cls.from_triples(reader.triples(document), ontology, validate=validate)
+        triples = reader.triples(document)
+        event = cls.from_triples(triples, ontology, home=reader.home, validate=validate)
         if validate == "warn":
             event.violations = (*reader.unknown, *event.violations)
         return event
 
-    def _home(self, numbers: dict[Term, int]) -> int:
+    def _found_home(self, numbers: dict[Term, int]) -> int:
         found = [numbers[each] for each in _HOMES if each in numbers]
         if len(found) == 1:
             return found[0]

@@ -38,6 +38,7 @@ class JsonReader:
         self._ontology = ontology
         self._strict = strict
         self._blanks = 0
+        self.home = Iri(HOME)  # unless the document says otherwise
         self.unknown: list[str] = []
 
     def triples(self, document: str | bytes | Mapping[str, Any]) -> list[Triple]:
@@ -48,8 +49,9 @@ class JsonReader:
             raise JsonFormError(
                 f"an event is a JSON object, not {type(document).__name__}", path="$"
             )
-        home = Iri(document[_ID]) if isinstance(document.get(_ID), str) else Iri(HOME)
-        return list(self._object(home, document, "$", 1))
+        if isinstance(document.get(_ID), str):
+            self.home = Iri(self._iri(document[_ID], "$"))
+        return list(self._object(self.home, document, "$", 1))
 
     def _object(
         self, subject: Iri | Blank, given: Mapping[str, Any], path: str, depth: int

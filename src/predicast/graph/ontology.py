@@ -152,12 +152,12 @@ class Ontology:
         A string is taken for the name of a file if it is a single word that ends like one, such as
         ``shop.ttl``. Without a format, the file's name or the text's beginning tells it.
         """
-        document = read_rdf(rdf_text(text_or_path, format))
+        document = read_rdf(rdf_text(text_or_path, format, may_be_name=True))
         return cls(document.triples, prefixes=document.prefixes)
 
     def extend(self, text_or_path: str | Path, format: str | None = None) -> Ontology:
         """An ontology that says what this one does and what another text adds."""
-        document = read_rdf(rdf_text(text_or_path, format))
+        document = read_rdf(rdf_text(text_or_path, format, may_be_name=True))
         return Ontology(document.triples, prefixes=document.prefixes, before=self)
 
     def with_names(self, classes: Iterable[str] = (), properties: Iterable[str] = ()) -> Ontology:

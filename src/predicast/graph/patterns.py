@@ -172,10 +172,11 @@ class GraphPattern:
             )
         for alternative in self.alternatives:
             self._check(alternative)
-        known = {name for each in self.alternatives for name in each.variables()}
-        for name in self.selected or ():
-            if self.alternatives and name not in known:
-                raise self._refused(f"{name} is selected and never bound", name)
+        if self.selected and self.alternatives:
+            known = {name for each in self.alternatives for name in each.variables()}
+            for name in self.selected:
+                if name not in known:
+                    raise self._refused(f"{name} is selected and never bound", name)
 
     @classmethod
     def of(

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from xml.parsers import expat
 
 from predicast.errors import (
     GraphTooLargeError,
     InvalidOptionError,
     InvalidRdfError,
+    NestingTooDeepError,
     suggest,
 )
 from predicast.graph.terms import Blank, Iri, Literal, Term, Triple
@@ -41,6 +43,7 @@ _EXTENSIONS: Final = {
     ".n3": "n3",
 }
 MAX_TRIPLES: Final = 4_000_000  # of one document: some gigabyte of terms
+MAX_XML_DEPTH: Final = 1_000
 _LONGEST_PATH: Final = 4_096
 
 
@@ -59,10 +62,13 @@ class Document(NamedTuple):
     prefixes: dict[str, str]
 
 
-def rdf_text(text_or_path: str | Path, format: str | None = None) -> RdfText:
-    """The text, or that of the file that is named, with its format.
+def rdf_text(
+    text_or_path: str | Path, format: str | None = None, *, may_be_name: bool = False
+) -> RdfText:
+    """The text, or that of the file at a path, with its format.
 
-    A string names a file if it is a single word that ends as the names of RDF files do.
+    If it may be a name, a string that is a single word and ends as the names of RDF files do names
+    a file. What comes from others may not: an event is not to say which file is read.
     """
     if format is not None and format not in FORMATS:
         close = suggest(format, FORMATS)
@@ -71,7 +77,7 @@ def rdf_text(text_or_path: str | Path, format: str | None = None) -> RdfText:
             + (f"; did you mean {close!r}?" if close else ""),
             option="format",
         )
-    if isinstance(text_or_path, str) and not _names_a_file(text_or_path):
+    if isinstance(text_or_path, str) and not (may_be_name and _names_a_file(text_or_path)):
         return RdfText(text_or_path, format or guessed_format(text_or_path))
     path = Path(text_or_path)
     try:
@@ -101,6 +107,8 @@ def guessed_format(text: str) -> str:
 def read_rdf(source: RdfText, *, max_triples: int = MAX_TRIPLES) -> Document:
     """The triples of a text; those of named graphs are triples like the others."""
     ox = _pyoxigraph()
+    if source.format == "rdf-xml":
+        _check_xml(source)
     triples: list[Triple] = []
     parser = None
     try:
@@ -141,14 +149,46 @@ def _own(term: Any) -> Term:
     raise InvalidRdfError(f"a statement about a statement is not read: {term}")
 
 
+def _check_xml(source: RdfText) -> None:
+    """Refuse XML that has no end, nests deeper than anybody writes, or expands beyond measure.
+
+    Of the first pyoxigraph reads what there is, and of the second it makes time that grows by the
+    square of the depth; against the third, expat has a limit of its own.
+    """
+    depth = 0
+
+    def opened(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > MAX_XML_DEPTH:
+            raise NestingTooDeepError(
+                f"elements nest deeper than {MAX_XML_DEPTH}", limit=MAX_XML_DEPTH, actual=depth
+            )
+
+    def closed(name: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = opened, closed
+    try:
+        parser.Parse(source.text.encode(errors="replace"), True)
+    except expat.ExpatError as error:
+        raise _refused(source, str(error), error.lineno, error.offset + 1) from None
+
+
 def _malformed(source: RdfText, error: SyntaxError) -> InvalidRdfError:
-    where = f"{source.path}: " if source.path else ""
     reason = str(error.msg).removeprefix("Parser error at ")
+    return _refused(source, reason, error.lineno, error.offset)
+
+
+def _refused(source: RdfText, reason: str, line: int | None, column: int | None) -> InvalidRdfError:
+    where = f"{source.path}: " if source.path else ""
     return InvalidRdfError(
         f"{where}this is not {source.format}: {reason}",
         path=source.path,
-        line=error.lineno,
-        column=error.offset,
+        line=line,
+        column=column,
     )
 
 

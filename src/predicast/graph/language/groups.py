@@ -240,6 +240,8 @@ class GroupReader(ConditionReader):
                 actual=count,
             )
         alternatives = group.combined()
+        if not group.conditions:
+            return alternatives
         known = {name for each in alternatives for name in each.variables()}
         for condition in group.conditions:
             self._check_bound(condition, known)

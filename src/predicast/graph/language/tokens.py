@@ -19,7 +19,6 @@ _LOCAL: Final = (
 )
 # In this order; the first that fits is taken.
 _KINDS: Final = (
-    ("space", r"(?:\s|\#[^\n\r]*)+"),
     ("iri", r"<[^<>\"{}|^`\x00-\x20]*>"),
     ("variable", r"[?$]\w+"),
     ("blank", r"_:\w(?:[\w.\-]*[\w\-])?"),
@@ -33,7 +32,11 @@ _KINDS: Final = (
     ("word", r"[^\W\d_][\w\-]*"),
     ("sign", r"\^\^|&&|\|\||!=|<=|>=|[{}()\[\].,;=<>!/^|*+?\-]"),
 )
-_TOKEN: Final = re.compile("|".join(f"(?P<{kind}>{form})" for kind, form in _KINDS), re.DOTALL)
+_SPACE: Final = r"(?:\s|\#[^\n\r]*)*+"
+_TOKEN: Final = re.compile(
+    _SPACE + "(?:" + "|".join(f"(?P<{kind}>{form})" for kind, form in _KINDS) + "|(?P<end>$))",
+    re.DOTALL,
+)
 _QUOTES: Final = ('"""', "'''", '"', "'")
 
 _ESCAPES: Final = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.|$)", re.DOTALL)
@@ -57,21 +60,21 @@ def tokens_of(text: str) -> list[Token]:
             actual=len(text),
         )
     found: list[Token] = []
-    match, position = _TOKEN.match, 0
-    while position < len(text):
+    match, position, kind = _TOKEN.match, 0, ""
+    while kind != "end":
         word = match(text, position)
         if word is None:
             raise _no_word(text, position)
-        kind = word.lastgroup
-        assert kind is not None
-        if kind != "space":
-            found.append(Token(kind, word.group(), position))
+        kind = word.lastgroup or ""
         position = word.end()
-    found.append(Token("end", "", len(text.rstrip())))
+        found.append(Token(kind, word[kind], word.start(kind)))
+    found[-1] = Token("end", "", len(text.rstrip()))
     return found
 
 
 def _no_word(text: str, position: int) -> ParseError:
+    space = re.match(_SPACE, text[position:])
+    position += 0 if space is None else space.end()
     for quote in _QUOTES:
         if text.startswith(quote, position):
             return error_at(ParseError, text, position, f"the quote {quote} is never closed")

@@ -1,0 +1,1 @@
+"""The matcher of paper 5: patterns that wait at meta-statements, and a matching tree for each."""
