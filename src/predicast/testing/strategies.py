@@ -9,7 +9,7 @@ Each function makes its strategy once: to make and check one takes longer than t
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -49,42 +49,47 @@ _SMALL_STRINGS: Final = (
 _START: Final = datetime(2026, 1, 31, 23, 59, 59, 999_998, tzinfo=UTC)
 
 
-@cache
+@lru_cache
 def attribute_names() -> st.SearchStrategy[str]:
     """A few names, so that events and constraints share them."""
     return st.sampled_from(NAMES)
 
 
-@cache
+@lru_cache
 def integers() -> st.SearchStrategy[int]:
     """64-bit integers."""
     small, at_edges = st.sampled_from(_SMALL_INTEGERS), st.sampled_from(edges.INTEGERS)
     return small | at_edges | st.integers(INT_MIN, INT_MAX)
 
 
-@cache
+@lru_cache
 def floats() -> st.SearchStrategy[float]:
     """Finite floats."""
     halves, at_edges = st.sampled_from(_HALVES), st.sampled_from(edges.FLOATS)
     return halves | at_edges | st.floats(allow_nan=False, allow_infinity=False)
 
 
-@cache
+@lru_cache
 def decimals() -> st.SearchStrategy[ExactDecimal]:
     """Numbers that are neither 64-bit integers nor floats."""
-    # No float has a five in its denominator, and ten times something plus one keeps those there.
-    tens, places = st.integers(-(10**46), 10**46), st.sampled_from((1, 2, 22))
-    drawn = st.builds(lambda ten, place: ExactDecimal(f"{10 * ten + 1}E-{place}"), tens, places)
+    # The shortest text of a float has 17 digits at most; these have more, and end in a one.
+    digits, places = st.integers(10**17, 10**46), st.sampled_from((1, 2, 22))
+    drawn = st.builds(
+        lambda sign, number, place: ExactDecimal(f"{sign}{number}1E-{place}"),
+        st.sampled_from(("", "-")),
+        digits,
+        places,
+    )
     return st.sampled_from(edges.DECIMALS) | drawn
 
 
-@cache
+@lru_cache
 def numbers() -> st.SearchStrategy[int | float | ExactDecimal]:
     """Numbers of every type; decimals are rarer than the others, as they are in events."""
     return integers() | floats() | integers() | floats() | decimals()
 
 
-@cache
+@lru_cache
 def strings() -> st.SearchStrategy[str]:
     """Strings that share prefixes, suffixes and parts."""
     small, at_edges = st.sampled_from(_SMALL_STRINGS), st.sampled_from(edges.STRINGS)
@@ -92,14 +97,14 @@ def strings() -> st.SearchStrategy[str]:
     return small | at_edges | st.text(characters, max_size=4)
 
 
-@cache
+@lru_cache
 def timestamps() -> st.SearchStrategy[datetime]:
     """Instants in UTC, often a microsecond apart or at an end of the calendar."""
     near = st.integers(0, 6).map(lambda step: _START + timedelta(microseconds=step))
     return near | st.sampled_from(edges.TIMESTAMPS) | st.datetimes(timezones=st.just(UTC))
 
 
-@cache
+@lru_cache
 def values(kind: Kind | None = None) -> st.SearchStrategy[Any]:
     """Values of one kind, or single ones of any."""
     if kind is Kind.LIST:
@@ -113,7 +118,7 @@ def values(kind: Kind | None = None) -> st.SearchStrategy[Any]:
     return st.one_of(*by_kind.values()) if kind is None else by_kind[kind]
 
 
-@cache
+@lru_cache
 def lists(depth: int = 2) -> st.SearchStrategy[list[Any]]:
     """Lists of values, of objects with some of the fields of ``ELEMENT_NAMES``, and of lists."""
     inner = values() if depth == 0 else values() | lists(depth - 1)
@@ -125,7 +130,7 @@ def lists(depth: int = 2) -> st.SearchStrategy[list[Any]]:
     return alike.flatmap(lambda elements: st.lists(elements, max_size=4))
 
 
-@cache
+@lru_cache
 @st.composite
 def intervals(draw: st.DrawFn) -> Interval:
     """Intervals of numbers (integer, real or mixed ends) and of timestamps, never empty."""
@@ -141,7 +146,7 @@ def intervals(draw: st.DrawFn) -> Interval:
         return Interval(lo, hi)
 
 
-@cache
+@lru_cache
 def like_patterns() -> st.SearchStrategy[LikePattern]:
     """LIKE patterns with ``!`` as their escape."""
     piece = st.sampled_from(["%", "_", "a", "b", "ab", "!%", "!_", "!!", "é", "\0", "\U0010ffff"])
@@ -152,7 +157,7 @@ def like_patterns() -> st.SearchStrategy[LikePattern]:
     return patterns.map(lambda pattern: LikePattern(pattern, "!"))
 
 
-@cache
+@lru_cache
 def regexes() -> st.SearchStrategy[str]:
     """A few regular expressions, valid in RE2."""
     plain = [
@@ -171,7 +176,7 @@ def regexes() -> st.SearchStrategy[str]:
     return st.sampled_from(edges.REGEXES) | st.sampled_from(plain)
 
 
-@cache
+@lru_cache
 @st.composite
 def constraints(
     draw: st.DrawFn,
@@ -208,7 +213,7 @@ PLAIN: Final = tuple(operator for operator in Operator if operator not in JOINED
 _OF_VALUES: Final = tuple(operator for operator in PLAIN if operator not in ELEMENTS)
 
 
-@cache
+@lru_cache
 def _of_elements(lists: int) -> st.SearchStrategy[Subscription]:
     """What an element is to match."""
     operators = st.sampled_from(PLAIN if lists > 1 else _OF_VALUES)
@@ -218,7 +223,7 @@ def _of_elements(lists: int) -> st.SearchStrategy[Subscription]:
     ).map(subscription_of)
 
 
-@cache
+@lru_cache
 def joined_constraints(operator: Operator, name: str) -> st.SearchStrategy[Constraint]:
     """Any or all of constraints on an attribute, of one kind or of several, one in another."""
     parts = st.recursive(
@@ -235,7 +240,7 @@ def joined_constraints(operator: Operator, name: str) -> st.SearchStrategy[Const
     )
 
 
-@cache
+@lru_cache
 def expressions(
     leaves: st.SearchStrategy[Constraint] | None = None, *, max_leaves: int = 6
 ) -> st.SearchStrategy[Expression]:
@@ -252,7 +257,7 @@ def expressions(
     )
 
 
-@cache
+@lru_cache
 def rests() -> st.SearchStrategy[Expression]:
     """What a clause may have as its rest: AND and OR over constraints."""
     tests: st.SearchStrategy[Expression] = constraints().map(Leaf)
@@ -266,14 +271,14 @@ def rests() -> st.SearchStrategy[Expression]:
     )
 
 
-@cache
+@lru_cache
 def clauses() -> st.SearchStrategy[Clause]:
     """Clauses of a few constraints, some of them with a rest."""
     tests = st.lists(constraints(), max_size=3).map(tuple)
     return st.builds(Clause, tests, st.none() | st.none() | rests())
 
 
-@cache
+@lru_cache
 def wide_expressions() -> st.SearchStrategy[Expression]:
     """Expressions that would be a great many clauses: AND of ORs over several attributes."""
     test: st.SearchStrategy[Expression] = constraints(st.sampled_from(PLAIN)).map(Leaf)
@@ -282,7 +287,7 @@ def wide_expressions() -> st.SearchStrategy[Expression]:
     return st.lists(either | test, min_size=4, max_size=7).map(lambda parts: And(tuple(parts)))
 
 
-@cache
+@lru_cache
 def subscriptions() -> st.SearchStrategy[Subscription]:
     """Mostly one or two clauses; now and then a whole tree, everything, or nothing."""
     clause = st.lists(constraints(), max_size=4)
@@ -292,7 +297,7 @@ def subscriptions() -> st.SearchStrategy[Subscription]:
     return plain | with_rests | trees.map(subscription_of)
 
 
-@cache
+@lru_cache
 def events(*, regions: bool = True) -> st.SearchStrategy[Event]:
     """Events with some of the names; with intervals unless told otherwise."""
     value: st.SearchStrategy[Any] = values() | values() | lists()
