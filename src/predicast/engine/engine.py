@@ -33,7 +33,6 @@ from predicast.engine.explanation import Explanation
 from predicast.engine.judging import Explainer
 from predicast.errors import (
     EngineError,
-    SnapshotError,
 )
 from predicast.language import Readable
 from predicast.matching import DEFAULT, make_matcher
@@ -363,16 +362,13 @@ class Engine(_EngineOfFlatEvents):
         cls, file: np.ndarray, path: str | None, matcher: str | None, on_invalid: OnInvalid
     ) -> Self:
         from predicast.engine import snapshot
+        from predicast.engine.snapshot.layout import naming
 
-        try:
+        with naming(path):
             saved = snapshot.decode(file)
             if matcher not in {None, saved.matcher}:
                 saved = saved._replace(structure=None)  # another matcher's, of no use to this one
             matcher = matcher or saved.matcher
             engine = cls(matcher=matcher, absent=saved.absent, on_invalid=on_invalid)
             engine._store.restore(saved)
-        except SnapshotError as error:
-            if path is not None:
-                error.path, error.message = path, error.message.replace("the snapshot", path, 1)
-            raise
         return engine
