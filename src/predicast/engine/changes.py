@@ -17,12 +17,12 @@ Cost: an entry per id that was touched since the last ``take``, however often.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from predicast.engine.operations import Change, Operation, Subscribe, Unsubscribe
 
 if TYPE_CHECKING:
-    from predicast.engine.entry import Entry
+    from predicast.engine.entry import EntryOf
 
 
 class Touched(NamedTuple):
@@ -53,7 +53,7 @@ class Changes:
         for each in touched:
             self._touched.setdefault(each.id, each)
 
-    def taken(self, now: Callable[[str], Entry | None]) -> list[Operation]:
+    def taken(self, now: Callable[[str], EntryOf[Any] | None]) -> list[Operation]:
         """The net effect, given what each id is now."""
         operations: list[Operation] = []
         for id, before in self._touched.items():

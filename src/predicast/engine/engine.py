@@ -3,9 +3,9 @@
 This is the library's front door, and the only place where ids meet the integer keys that matchers
 work with. Every call is checked before anything changes: a call that refuses has changed nothing,
 and one that is interrupted, by Ctrl-C say, has changed all that it was to change or nothing
-(``store.py``). Calls from several threads look as if served one at a time, and a change is visible
-to every call that starts after it returned. Changes do wait for each other; those who match wait
-for nobody, and nobody for them, unless the algorithm is one of the papers'.
+(``store_of.py``). Calls from several threads look as if served one at a time, and a change is
+visible to every call that starts after it returned. Changes do wait for each other; those who match
+wait for nobody, and nobody for them, unless the algorithm is one of the papers'.
 
 What subscriptions state is kept in columns where they came in bulk (``statements.py``): an
 ``Entry`` is made when somebody looks.
@@ -14,12 +14,11 @@ What subscriptions state is kept in columns where they came in bulk (``statement
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace as replaced
 from datetime import datetime
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from predicast.engine.asking import (
     Asking,
@@ -28,19 +27,14 @@ from predicast.engine.asking import (
     TableQuestion,
     checked_time,
 )
-from predicast.engine.changes import Changes
+from predicast.engine.engine_of import EngineOf
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation
 from predicast.engine.judging import Explainer
-from predicast.engine.operations import Operation, Report
 from predicast.errors import (
     EngineError,
-    InvalidOptionError,
-    SnapshotError,
-    WindowTooLargeError,
 )
 from predicast.language import Readable
-from predicast.locks import new_lock
 from predicast.matching import DEFAULT, make_matcher
 from predicast.model import Absent, Event, Value
 from predicast.model.event_reader import names_of
@@ -54,10 +48,12 @@ if TYPE_CHECKING:
     from predicast.engine.snapshot import Snapshot
     from predicast.engine.store import StoreView, SubscriptionStore
 
-T = TypeVar("T")
+    _EngineOfFlatEvents = EngineOf[SubscriptionStore, StoreView]
+else:
+    _EngineOfFlatEvents = EngineOf  # to name the types would be to import NumPy
 
 
-class Engine:
+class Engine(_EngineOfFlatEvents):
     """Standing subscriptions, and the events they match.
 
     >>> engine = Engine()
@@ -73,8 +69,6 @@ class Engine:
     absent, or the event is skipped and matches nothing. The latter two are counted (``invalid``).
     """
 
-    max_window: ClassVar[int] = 1_000_000  # operations that ``apply`` takes at a time
-
     def __init__(
         self,
         *,
@@ -86,24 +80,11 @@ class Engine:
             raise EngineError(f"absent is 'fails' or 'passes', not {absent!r}")
         from predicast.engine.store import SubscriptionStore  # imports NumPy, which takes its time
 
-        self._store = SubscriptionStore(make_matcher(matcher, absent=absent))
-        self._has_lasting_views = self._store.matcher.has_lasting_views
-        self._matcher_name = matcher
+        super().__init__(matcher, SubscriptionStore(make_matcher(matcher, absent=absent)))
         self._absent: Absent = absent
         self._asking = Asking(on_invalid)
-        self._lock = new_lock()
-
-    def _whole(self) -> SubscriptionStore:
-        """What is held, with the lock: whatever was interrupted has been finished first."""
-        self._store.recover()
-        return self._store
 
     # What there is.
-
-    @property
-    def matcher(self) -> str:
-        """The name of the algorithm."""
-        return self._matcher_name
 
     @property
     def absent(self) -> Absent:
@@ -119,21 +100,6 @@ class Engine:
     def invalid(self) -> InvalidEvents:
         """How many events had something that could not be compared, and was not refused."""
         return self._asking.invalid()
-
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._whole().ids)
-
-    def __contains__(self, id: object) -> bool:
-        with self._lock:
-            return isinstance(id, str) and id in self._whole().ids
-
-    def __iter__(self) -> Iterator[str]:
-        with self._lock:
-            return iter(list(self._whole().ids))
-
-    def __repr__(self) -> str:
-        return f"<Engine: {len(self)} subscriptions, matcher {self.matcher!r}>"
 
     def get(self, id: str) -> Entry:
         """The subscription with this id."""
@@ -163,11 +129,6 @@ class Engine:
         """Whether some subscription depends on when events arrive, by ``now()``."""
         with self._lock:
             return self._whole().statements.derivation().asks_for_now
-
-    def statistics(self) -> dict[str, int]:
-        """What the matcher holds and the work it has done."""
-        with self._lock:
-            return self._whole().matcher.statistics()
 
     def warm_up(self) -> None:
         """Come back when matching is at full speed: what it needs is compiled, and in use.
@@ -201,21 +162,6 @@ class Engine:
         with self._lock:
             return self._whole().subscribe(id, said, owner, replace=replace)
 
-    def unsubscribe(self, id: str) -> None:
-        """Remove a subscription."""
-        with self._lock:
-            self._whole().unsubscribe(id)
-
-    def unsubscribe_all(self, *, owner: str) -> int:
-        """Remove all subscriptions of an owner, in one step; how many there were."""
-        with self._lock:
-            window = self._whole().window()
-            owned = self._store.owned(owner)
-            for id, _ in owned:
-                window.unsubscribe(id)
-            self._store.run(window)
-        return len(owned)
-
     def change(
         self,
         id: str,
@@ -248,7 +194,7 @@ class Engine:
                 self._whole().add_many(bulk)
             return
         given = [replaced(operation, replace=True) for operation in operations]
-        reads, _ = read_all(given, "raise")
+        reads, _ = read_all(given, "raise", self._store.read)
         with self._lock:
             run_together(self._whole(), reads, [], "raise")
 
@@ -263,54 +209,6 @@ class Engine:
         bulk = bulk_from_arrow(table, owner)
         with self._lock:
             self._whole().add_many(bulk)
-
-    def apply(
-        self,
-        operations: Iterable[Operation],
-        *,
-        on_refusal: Literal["raise", "report"] = "raise",
-    ) -> Report:
-        """Run a window of operations: as if one by one, and in one step for everybody else.
-
-        An operation that is refused refuses the whole window; with ``on_refusal="report"`` it is
-        left out and listed in the report. The report says what became of the others.
-        """
-        if on_refusal not in {"raise", "report"}:
-            raise InvalidOptionError(
-                f"on_refusal is 'raise' or 'report', not {on_refusal!r}", option="on_refusal"
-            )
-        given = list(islice(operations, self.max_window + 1))
-        if len(given) > self.max_window:
-            raise WindowTooLargeError(
-                f"a window holds at most {self.max_window} operations; apply it in parts",
-                limit=self.max_window,
-                actual=len(given),
-            )
-        from predicast.engine.window_reports import read_all, run_together
-
-        reads, refused = read_all(given, on_refusal)
-        with self._lock:
-            return run_together(self._whole(), reads, refused, on_refusal)
-
-    def changes(self) -> Changes:
-        """What changes from now on: its ``take`` gives the net effect, and begins anew.
-
-        >>> engine = Engine()
-        >>> changes = engine.changes()
-        >>> engine.subscribe("price < 10", id="a")
-        'a'
-        >>> engine.change("a", "price < 20")
-        >>> [operation.id for operation in changes.take()]
-        ['a']
-        """
-        changes = Changes(self._taken)
-        with self._lock:
-            self._whole().follow(changes)
-        return changes
-
-    def _taken(self, changes: Changes) -> list[Operation]:
-        with self._lock:
-            return changes.taken(self._whole().entry_if_held)
 
     # Asking it.
 
@@ -388,17 +286,6 @@ class Engine:
         asked = TableQuestion.of(batch, limit, intervals, on_invalid, now)
         return pa.array(self._ask(lambda view: self._asking.count_table(view, asked)), pa.int64())
 
-    def _ask(self, question: Callable[[StoreView], T]) -> T:
-        """What a view answers: without a lock, if it lasts."""
-        store = self._store
-        if self._has_lasting_views:
-            if not store.is_settled():
-                with self._lock:
-                    store.recover()
-            return question(store.view)
-        with self._lock:
-            return self._whole().ask(question)
-
     def explain(
         self, id: str, event: Event | Mapping[str, Any], *, now: datetime | None = None
     ) -> Explanation:
@@ -475,16 +362,13 @@ class Engine:
         cls, file: np.ndarray, path: str | None, matcher: str | None, on_invalid: OnInvalid
     ) -> Self:
         from predicast.engine import snapshot
+        from predicast.engine.snapshot.layout import naming
 
-        try:
+        with naming(path):
             saved = snapshot.decode(file)
             if matcher not in {None, saved.matcher}:
                 saved = saved._replace(structure=None)  # another matcher's, of no use to this one
             matcher = matcher or saved.matcher
             engine = cls(matcher=matcher, absent=saved.absent, on_invalid=on_invalid)
             engine._store.restore(saved)
-        except SnapshotError as error:
-            if path is not None:
-                error.path, error.message = path, error.message.replace("the snapshot", path, 1)
-            raise
         return engine

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from predicast.errors import PredicastError
-from predicast.language import Readable
 from predicast.model import Value
+
+# Text, or whatever else an engine takes in its place: those of graphs take patterns.
+Statement: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +21,7 @@ class Subscribe:
     """
 
     id: str
-    expression: Readable
+    expression: Statement
     owner: str | None = None
     parameters: Mapping[str, Value] | None = None
     replace: bool = False
@@ -34,7 +36,7 @@ class Change:
     """
 
     id: str
-    expression: Readable | None = None
+    expression: Statement | None = None
     parameters: Mapping[str, Value] | None = None
 
 

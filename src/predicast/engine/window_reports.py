@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from predicast.engine.operations import Operation, Refusal, Report
-from predicast.engine.store import SubscriptionStore
-from predicast.engine.windows import Said, read
+from predicast.engine.store_of import AnyStore
+from predicast.engine.windows import Reads, Said, read
 from predicast.errors import PredicastError, UnsupportedByMatcherError
 from predicast.matching.delta import Effect
 
@@ -27,14 +27,14 @@ class Read(NamedTuple):
 
 
 def read_all(
-    operations: Sequence[Operation], on_refusal: OnRefusal
+    operations: Sequence[Operation], on_refusal: OnRefusal, reader: Reads
 ) -> tuple[list[Read], list[Refusal]]:
     """The operations with what they state, and those that cannot be read."""
     reads: list[Read] = []
     refused: list[Refusal] = []
     for position, operation in enumerate(operations):
         try:
-            reads.append(Read(position, operation, read(operation)))
+            reads.append(Read(position, operation, read(operation, reader)))
         except PredicastError as error:
             if on_refusal == "raise":
                 error.add_note(f"operation {position} of the window")
@@ -44,7 +44,7 @@ def read_all(
 
 
 def run_together(
-    store: SubscriptionStore,
+    store: AnyStore,
     reads: list[Read],
     refused: list[Refusal],
     on_refusal: OnRefusal,
@@ -69,7 +69,7 @@ def run_together(
     return _report(len(reads) - len(refused_here), effect, [*refused, *refused_here])
 
 
-def _run_apart(store: SubscriptionStore, reads: list[Read], refused: list[Refusal]) -> Report:
+def _run_apart(store: AnyStore, reads: list[Read], refused: list[Refusal]) -> Report:
     """Run a window of which the matcher refuses something one by one, to learn what."""
     taken, effect = 0, Effect()
     refused_here: list[Refusal] = []

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class State:
 
     key: int | None  # of the subscription before the window, if there was one
     present: bool = True
-    stated: Stated | None = None  # None: as it was
+    stated: Any = None  # in the terms of the store; None: as it was
     text: str | None = None  # that says so, if there is one and it has no parameters
     template: Template | None = None
     keeps_template: bool = False  # as it was: most never look, and a file's is text until then
@@ -63,7 +63,7 @@ class Move(NamedTuple):
 class Said(NamedTuple):
     """What an expression states, and what it was given as."""
 
-    stated: Stated
+    stated: Any  # in the terms of the store that it is for
     template: Template | None = None
     text: str | None = None  # if there is one and it has no parameters
 
@@ -81,22 +81,30 @@ def said_by(id: str | None, expression: Readable, parameters: Mapping[str, Value
     return Said(stated, None, expression if isinstance(expression, str) else None)
 
 
-def said_by_change(
-    id: str, expression: Readable | None, parameters: Mapping[str, Value] | None
+def read_change(
+    id: str, expression: Any, parameters: Mapping[str, Value] | None, reads: Reads
 ) -> Said | None:
-    """The same of a change; ``None`` if it only sets parameters."""
+    """Read what a change says; ``None`` if it only sets parameters."""
     if expression is not None:
-        return said_by(id, expression, parameters)
+        return reads(id, expression, parameters)
     _check_parameters(parameters)
     return None
 
 
-def read(operation: Operation) -> Said | None:
+class Reads(Protocol):
+    """What makes sense of an expression: the language of one kind of engine."""
+
+    def __call__(
+        self, id: str | None, expression: Any, parameters: Mapping[str, Value] | None, /
+    ) -> Said: ...
+
+
+def read(operation: Operation, reads: Reads) -> Said | None:
     """Read the expression of an operation, if it has one."""
     if isinstance(operation, Subscribe):
-        return said_by(operation.id, operation.expression, operation.parameters)
+        return reads(operation.id, operation.expression, operation.parameters)
     if isinstance(operation, Change):
-        return said_by_change(operation.id, operation.expression, operation.parameters)
+        return read_change(operation.id, operation.expression, operation.parameters, reads)
     if isinstance(operation, Unsubscribe):
         return None
     raise EngineError(f"a window holds Subscribe, Change and Unsubscribe, not {operation!r}")

@@ -1,5 +1,6 @@
 """Events that are graphs: ontologies, event graphs and the patterns that subscriptions are."""
 
+from predicast.graph.engine import Answer, GraphEngine, GraphExplanation
 from predicast.graph.event_graph import EventGraph
 from predicast.graph.filters import Filter
 from predicast.graph.language.json_form import pattern_from_json, pattern_to_json
@@ -18,10 +19,13 @@ from predicast.graph.terms import Blank, Iri, Literal, Variable
 __all__ = [
     "HOME_VERTEX",
     "Alternative",
+    "Answer",
     "Blank",
     "ClassPattern",
     "EventGraph",
     "Filter",
+    "GraphEngine",
+    "GraphExplanation",
     "GraphPattern",
     "Iri",
     "Literal",

@@ -112,7 +112,7 @@ BAD: list[tuple[str, list[Any], type[PredicastError]]] = [
     ("parameters for what has none", [Change("plain", parameters={"x1": 1})], EngineError),
     ("parameters for what has none any more",
      [Change("region", "x = 1"), Change("region", parameters={"x1": 1})], EngineError),
-    ("parameters of a JSON form", [Subscribe("a", {"any": []}, parameters={})], LanguageError),  # type: ignore[arg-type]
+    ("parameters of a JSON form", [Subscribe("a", {"any": []}, parameters={})], LanguageError),
     ("wrong type: string for a number", [Change("region", parameters={"x1": "one"})],
      InvalidParameterError),
     ("wrong type: truth value", [Change("region", parameters={"x2": True})], InvalidParameterError),
@@ -151,7 +151,7 @@ BAD: list[tuple[str, list[Any], type[PredicastError]]] = [
     ("invalid owner", [Subscribe("a", "TRUE", "")], InvalidIdError),
     ("invalid owner: no string", [Subscribe("a", "TRUE", 5)], InvalidIdError),  # type: ignore[arg-type]
     ("no expression", [Subscribe("a", "x <")], ParseError),
-    ("no expression: number", [Change("plain", 7)], LanguageError),  # type: ignore[arg-type]
+    ("no expression: number", [Change("plain", 7)], LanguageError),
 ]  # fmt: skip
 
 GOOD: list[Operation] = [

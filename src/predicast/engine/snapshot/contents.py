@@ -70,12 +70,16 @@ class Snapshot(NamedTuple):
     structure: Stored | None
 
 
-class _Ids(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class IdsEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Where ids are."""
+
     texts: TextsEntry
     order: int | None  # keys in the order of arrival, unless they ascend and none is free
 
 
-class _Owners(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class OwnersEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Where owners are."""
+
     keys: int
     codes: int
     names: TextsEntry
@@ -100,8 +104,8 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     matcher: str
     absent: Literal["fails", "passes"]
     arrived: Annotated[int, msgspec.Meta(ge=0)]
-    ids: _Ids
-    owners: _Owners
+    ids: IdsEntry
+    owners: OwnersEntry
     groups: list[Group]
     mixed: Table
     templates: _Templates
@@ -126,8 +130,8 @@ def encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
         snapshot.matcher,
         snapshot.absent,
         snapshot.arrived,
-        _write_ids(snapshot.ids, out),
-        _write_owners(snapshot.owners, out),
+        write_ids(snapshot.ids, out),
+        write_owners(snapshot.owners, out),
         [write_group(keys, alike, out) for keys, alike in snapshot.statements.in_columns()],
         write_mixed(snapshot.statements.alone(), out),
         _write_templates(snapshot.templates, out),
@@ -138,7 +142,8 @@ def encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
     return out.finished(header)
 
 
-def _write_ids(ids: HeldIds, out: ArraysOut) -> _Ids:
+def write_ids(ids: HeldIds, out: ArraysOut) -> IdsEntry:
+    """Put ids into a file."""
     texts, order = ids
     if isinstance(texts, list):
         texts = arrow_strings([text or "" for text in texts])
@@ -146,14 +151,15 @@ def _write_ids(ids: HeldIds, out: ArraysOut) -> _Ids:
         keys = np.array(order, np.int32)
         in_order = len(keys) == len(texts) and bool((keys == np.arange(len(keys))).all())
         order = None if in_order else keys
-    return _Ids(write_texts(texts, out), None if order is None else out.add(order))
+    return IdsEntry(write_texts(texts, out), None if order is None else out.add(order))
 
 
-def _write_owners(owners: Owners, out: ArraysOut) -> _Owners:
+def write_owners(owners: Owners, out: ArraysOut) -> OwnersEntry:
+    """Put owners into a file."""
     held = owners.by_key()
     names, codes = distinct([*held.values()])
     keys = np.fromiter(held, np.int32, len(held))
-    return _Owners(out.add(keys), out.add(codes), write_texts(names, out))
+    return OwnersEntry(out.add(keys), out.add(codes), write_texts(names, out))
 
 
 def _write_templates(templates: Templates, out: ArraysOut) -> _Templates:
@@ -190,11 +196,11 @@ def decode(file: Bytes) -> Snapshot:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise damaged(f"has a header that cannot be read: {error}") from error
     arrays = ArraysIn(data, header.arrays)
-    ids, is_held = _read_ids(header.ids, arrays)
-    owners = _read_owners(header.owners, is_held, arrays)
+    ids, is_held = read_ids(header.ids, arrays)
+    owners = read_owners(header.owners, is_held, arrays)
     groups = [read_group(group, arrays) for group in header.groups]
     mixed = RareOutlines(header.mixed, arrays)
-    _check_keys([*(keys for keys, _ in groups), mixed.keys], is_held)
+    check_keys([*(keys for keys, _ in groups), mixed.keys], is_held)
     statements = Statements.restored(groups, mixed, mixed.attributes(), len(is_held))
     return Snapshot(
         header.matcher,
@@ -209,14 +215,14 @@ def decode(file: Bytes) -> Snapshot:
     )
 
 
-def _read_ids(entry: _Ids, arrays: ArraysIn) -> tuple[HeldIds, Array]:
+def read_ids(entry: IdsEntry, arrays: ArraysIn) -> tuple[HeldIds, Array]:
     """The ids, and which keys are held."""
     texts = read_texts(entry.texts, arrays)
     is_held = np.diff(arrays.get(entry.texts.first, "i8", "i4")) > 0
     order = None
     if entry.order is not None:
         order = arrays.get(entry.order, "i4")
-        _check_keys([order], is_held)
+        check_keys([order], is_held)
     elif not is_held.all():
         raise damaged("has an empty id")
     return HeldIds(_narrow(texts), order), is_held
@@ -230,7 +236,7 @@ def _narrow(texts: pa.Array) -> pa.StringArray:
         raise SnapshotError("the snapshot has ids of 2 GiB in all; less can be loaded") from error
 
 
-def _check_keys(parts: list[Array], is_held: Array) -> None:
+def check_keys(parts: list[Array], is_held: Array) -> None:
     """Refuse keys unless they are all that are held, each once."""
     seen = np.zeros(len(is_held), bool)
     for keys in parts:
@@ -245,7 +251,8 @@ def _check_range(keys: Array, bound: int) -> None:
         raise damaged(f"has a key that is not below {bound}")
 
 
-def _read_owners(entry: _Owners, is_held: Array, arrays: ArraysIn) -> Owners:
+def read_owners(entry: OwnersEntry, is_held: Array, arrays: ArraysIn) -> Owners:
+    """The owners, none of a key that is not held."""
     keys, codes = arrays.get(entry.keys, "i4"), arrays.get(entry.codes, *UNSIGNED)
     names = read_texts(entry.names, arrays)
     check_codes(codes, len(names), "an owner")

@@ -34,6 +34,7 @@ import mmap
 import os
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
 
@@ -42,7 +43,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predicast.arrays import Array
-from predicast.errors import DamagedSnapshotError, SnapshotVersionError
+from predicast.errors import DamagedSnapshotError, SnapshotError, SnapshotVersionError
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -185,6 +186,17 @@ def ascends(numbers: Array, *, strictly: bool) -> bool:
     """Whether each is larger than the one before, or equal; differences might overflow."""
     before, after = numbers[:-1], numbers[1:]
     return bool((after > before if strictly else after >= before).all())
+
+
+@contextmanager
+def naming(path: str | None) -> Iterator[None]:
+    """Have an error that is raised here name the file, if it is one."""
+    try:
+        yield
+    except SnapshotError as error:
+        if path is not None:
+            error.path, error.message = path, error.message.replace("the snapshot", path, 1)
+        raise
 
 
 def damaged(why: str) -> DamagedSnapshotError:

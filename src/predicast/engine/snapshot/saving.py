@@ -11,7 +11,7 @@ writing it takes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import IO
 
@@ -24,9 +24,17 @@ from predicast.matching import make_matcher
 
 def save(snapshot: Snapshot, path: str | os.PathLike[str]) -> None:
     """Write a file, all of it or nothing."""
-    pieces = encoded(snapshot)
+    save_pieces(encoded(snapshot), path, check_loads)
+
+
+def save_pieces(
+    pieces: Iterable[memoryview | bytes],
+    path: str | os.PathLike[str],
+    check: Callable[[IO[bytes]], None],
+) -> None:
+    """Write the pieces of a file, all of them or nothing; ``check`` refuses what cannot be read."""
     try:
-        write_atomically(path, partial(_write, pieces), check_loads)
+        write_atomically(path, partial(_write, pieces), check)
     except (OSError, SnapshotError) as error:
         raise _not_saved(os.fspath(path), error) from error
 

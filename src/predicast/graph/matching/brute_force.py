@@ -19,7 +19,7 @@ class BruteForce(OneByOneGraphMatcher):
     def __init__(self, ontology: Ontology, *, budget: int = DEFAULT_BUDGET) -> None:
         super().__init__(ontology, budget=budget)
         self._patterns: dict[int, GraphPattern] = {}
-        self._steps = 0
+        self._steps = self._undecided = 0
 
     def subscribe(self, key: int, subscription: GraphPattern) -> None:
         self._patterns[key] = subscription
@@ -37,9 +37,14 @@ class BruteForce(OneByOneGraphMatcher):
             self._steps += outcome.steps
             if outcome.matched is None:
                 found.undecided.append(key)
+                self._undecided += 1
             elif outcome.matched:
                 found.keys.append(key)
         return found
 
     def statistics(self) -> dict[str, int]:
-        return {"subscriptions": len(self._patterns), "steps": self._steps}
+        return {
+            "subscriptions": len(self._patterns),
+            "steps": self._steps,
+            "undecided": self._undecided,
+        }
