@@ -122,9 +122,10 @@ class Ontology:
         self._triples: tuple[Triple, ...] = tuple(
             dict.fromkeys((*(before._triples if before else ()), *triples))
         )
+        # A prefix keeps its meaning: subscriptions may be written with it.
         self.prefixes: dict[str, str] = {
-            **(before.prefixes if before else {}),
             **(prefixes or {}),
+            **(before.prefixes if before else {}),
         }
         said = _Said.of(self._triples)
         self.kinds: dict[str, frozenset[str]] = said.kinds

@@ -147,6 +147,12 @@ def test_an_extension_says_both_and_leaves_what_was() -> None:
     assert closed.is_subclass(SHOP + "Product", SHOP + "Netbook")
 
 
+def test_a_prefix_keeps_its_meaning() -> None:
+    longer = ONTOLOGY.extend("@prefix : <urn:other:> . @prefix other: <urn:other:> . :A a :B .")
+    assert longer.prefixes[""] == SHOP
+    assert longer.prefixes["other"] == "urn:other:"
+
+
 def test_an_ontology_travels_and_keeps_its_codes() -> None:
     longer = ONTOLOGY.extend(f"{PREFIXES} :Aardvark rdfs:subClassOf :Product .")
     copy = pickle.loads(pickle.dumps(longer))
