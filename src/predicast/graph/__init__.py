@@ -3,6 +3,7 @@
 from predicast.graph.engine import Answer, GraphEngine, GraphExplanation
 from predicast.graph.event_graph import EventGraph
 from predicast.graph.filters import Filter
+from predicast.graph.language.json_form import pattern_from_json, pattern_to_json
 from predicast.graph.language.statements import parse_pattern
 from predicast.graph.ontology import MetaStatement, Ontology
 from predicast.graph.patterns import (
@@ -33,5 +34,7 @@ __all__ = [
     "StatementPattern",
     "Variable",
     "parse_pattern",
+    "pattern_from_json",
+    "pattern_to_json",
     "statement_pattern",
 ]

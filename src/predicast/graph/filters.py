@@ -27,11 +27,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from predicast.errors import InvalidConstraintError, shortened
+from predicast.errors import InvalidConstraintError, NestingTooDeepError, shortened
 from predicast.graph.names import LANG_STRING
 from predicast.graph.terms import Blank, Iri, Literal, Term, Variable
 from predicast.model import And, Constraint, Expression, Leaf, Not, Operator, Or, Value
-from predicast.model.constraint import Truth, joined_truth
+from predicast.model.constraint import MAX_NESTING, Truth, joined_truth
 from predicast.model.expression import Node, leaves_of
 from predicast.model.values import kind_of
 
@@ -194,13 +194,19 @@ def truth_of(node: FilterExpression, get: Callable[[Variable], Bound | None]) ->
     return joined_truth((truth_of(part, get) for part in node.parts), decides=isinstance(node, Or))
 
 
-def _of_constraints(node: Expression, *, positive: bool) -> FilterExpression:
+def _of_constraints(node: Expression, *, positive: bool, depth: int = 1) -> FilterExpression:
+    if depth > MAX_NESTING:
+        raise NestingTooDeepError(
+            f"expressions nest deeper than {MAX_NESTING}", limit=MAX_NESTING, actual=depth
+        )
     if isinstance(node, Leaf):
         constraint = node.constraint if positive else node.constraint.negated()
         return Leaf(_of_constraint(constraint))
     if isinstance(node, Not):
-        return _of_constraints(node.part, positive=not positive)
-    parts = tuple([_of_constraints(part, positive=positive) for part in node.parts])
+        return _of_constraints(node.part, positive=not positive, depth=depth + 1)
+    parts = tuple(
+        [_of_constraints(part, positive=positive, depth=depth + 1) for part in node.parts]
+    )
     return And(parts) if isinstance(node, And) is positive else Or(parts)
 
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from predicast.graph.datatypes import PARENTS, value_of
 from predicast.graph.hierarchy import Hierarchy
@@ -122,9 +122,10 @@ class Ontology:
         self._triples: tuple[Triple, ...] = tuple(
             dict.fromkeys((*(before._triples if before else ()), *triples))
         )
+        # A prefix keeps its meaning: subscriptions may be written with it.
         self.prefixes: dict[str, str] = {
-            **(before.prefixes if before else {}),
             **(prefixes or {}),
+            **(before.prefixes if before else {}),
         }
         said = _Said.of(self._triples)
         self.kinds: dict[str, frozenset[str]] = said.kinds
@@ -171,6 +172,16 @@ class Ontology:
             *((Iri(name), Iri(TYPE), Iri(f"{RDF}Property")) for name in new_properties),
         ]
         return Ontology(triples, before=self)
+
+    def to_turtle(self) -> str:
+        """A text that reads back as the same ontology."""
+        prefixes = [f"@prefix {name}: <{iri}> ." for name, iri in self.prefixes.items()]
+        statements = [" ".join(map(str, triple)) + " ." for triple in self._triples]
+        return "\n".join([*prefixes, *statements, ""])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = (self.classes.names, self.properties.names)
+        return _restored, (self._triples, self.prefixes, *names)
 
     @property
     def triples(self) -> tuple[Triple, ...]:
@@ -243,6 +254,19 @@ class Ontology:
             if above:
                 found[name] = frozenset().union(*above)
         return found
+
+
+def _restored(
+    triples: tuple[Triple, ...],
+    prefixes: dict[str, str],
+    classes: tuple[str, ...],
+    properties: tuple[str, ...],
+) -> Ontology:
+    """An ontology from another process, in which names have the codes that they had there."""
+    named = Ontology()
+    named.classes = Hierarchy.of(classes, ())
+    named.properties = Hierarchy.of(properties, ())
+    return Ontology(triples, prefixes=prefixes, before=named)
 
 
 class _Said:

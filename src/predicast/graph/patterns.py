@@ -32,6 +32,7 @@ MAX_ALTERNATIVES: Final = 64
 
 HOME_VERTEX: Final = Iri(HOME)
 PatternVertex: TypeAlias = Variable | Iri | Literal
+_VERTICES: Final = frozenset({Variable, Iri, Literal})
 Bindings: TypeAlias = Mapping[Variable, Term]
 
 
@@ -45,7 +46,7 @@ class StatementPattern:
 
     def __post_init__(self) -> None:
         for each in (self.subject, self.object):
-            if type(each) not in {Variable, Iri, Literal}:
+            if type(each) not in _VERTICES:
                 raise InvalidPatternError(
                     f"a vertex of a pattern is a Variable, an Iri or a Literal, not {each!r}"
                 )

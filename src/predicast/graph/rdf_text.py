@@ -5,7 +5,6 @@ The reading is pyoxigraph's, which is imported when something is read and not be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from xml.parsers import expat
@@ -113,8 +112,9 @@ def read_rdf(source: RdfText, *, max_triples: int = MAX_TRIPLES) -> Document:
     parser = None
     try:
         parser = ox.parse(source.text, format=getattr(ox.RdfFormat, FORMATS[source.format]))
-        for triple in _triples(parser):
-            triples.append(triple)
+        own = _OwnTerms()
+        for subject, property, object, _ in parser:
+            triples.append((own[subject], own[property], own[object]))
             if len(triples) > max_triples:
                 raise GraphTooLargeError(
                     f"the graph has more than {max_triples} statements",
@@ -126,27 +126,22 @@ def read_rdf(source: RdfText, *, max_triples: int = MAX_TRIPLES) -> Document:
     return Document(triples, dict(parser.prefixes))
 
 
-def _triples(parser: Any) -> Iterator[Triple]:
-    known: dict[Any, Any] = {}  # a term that occurs often is made once
+class _OwnTerms(dict[Any, Any]):
+    """Our term for each of pyoxigraph's; one that occurs often is made once."""
 
-    def term(each: Any) -> Any:
-        if each not in known:
-            known[each] = _own(each)
-        return known[each]
-
-    for quad in parser:
-        yield term(quad.subject), term(quad.predicate), term(quad.object)
-
-
-def _own(term: Any) -> Term:
-    ox = _pyoxigraph()
-    if isinstance(term, ox.NamedNode):
-        return Iri(term.value)
-    if isinstance(term, ox.BlankNode):
-        return Blank(term.value)
-    if isinstance(term, ox.Literal):
-        return Literal(term.value, term.datatype.value, term.language or "")
-    raise InvalidRdfError(f"a statement about a statement is not read: {term}")
+    def __missing__(self, term: Any) -> Term:
+        kind = type(term).__name__
+        own: Term
+        if kind == "NamedNode":
+            own = Iri(term.value)
+        elif kind == "BlankNode":
+            own = Blank(term.value)
+        elif kind == "Literal":
+            own = Literal(term.value, term.datatype.value, term.language or "")
+        else:
+            raise InvalidRdfError(f"a statement about a statement is not read: {term}")
+        self[term] = own
+        return own
 
 
 def _check_xml(source: RdfText) -> None:

@@ -343,6 +343,14 @@ def test_objects_that_are_no_patterns(made: Any, why: str) -> None:
         made()
 
 
+def test_filters_nest_as_deep_as_expressions() -> None:
+    deep = attr("?x") < 5
+    for _ in range(500):
+        deep = ~deep
+    with pytest.raises(NestingTooDeepError):
+        Filter.of(deep)
+
+
 def test_filters_are_about_variables() -> None:
     with pytest.raises(InvalidConstraintError, match="a variable such as"):
         Filter.of(attr("price") < 5)

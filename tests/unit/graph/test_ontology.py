@@ -1,5 +1,6 @@
 """Ontologies: hierarchies, what follows from them, and how they are read."""
 
+import pickle
 from itertools import product
 from pathlib import Path
 
@@ -144,6 +145,28 @@ def test_an_extension_says_both_and_leaves_what_was() -> None:
     assert longer.properties.names == ONTOLOGY.properties.names
     closed = longer.extend(f"{PREFIXES} :Product rdfs:subClassOf :Netbook .")
     assert closed.is_subclass(SHOP + "Product", SHOP + "Netbook")
+
+
+def test_a_prefix_keeps_its_meaning() -> None:
+    longer = ONTOLOGY.extend("@prefix : <urn:other:> . @prefix other: <urn:other:> . :A a :B .")
+    assert longer.prefixes[""] == SHOP
+    assert longer.prefixes["other"] == "urn:other:"
+
+
+def test_an_ontology_travels_and_keeps_its_codes() -> None:
+    longer = ONTOLOGY.extend(f"{PREFIXES} :Aardvark rdfs:subClassOf :Product .")
+    copy = pickle.loads(pickle.dumps(longer))
+    assert copy.classes.names == longer.classes.names
+    assert copy.classes.ancestors == longer.classes.ancestors
+    assert copy.properties.names == longer.properties.names
+    assert (copy.domains, copy.ranges) == (longer.domains, longer.ranges)
+    assert copy.prefixes == longer.prefixes
+
+
+def test_an_ontology_as_text_reads_back() -> None:
+    again = Ontology.parse(ONTOLOGY.to_turtle(), "turtle")
+    assert again.triples == ONTOLOGY.triples
+    assert again.prefixes == ONTOLOGY.prefixes
 
 
 def test_names_get_codes_without_anything_being_said_of_them() -> None:

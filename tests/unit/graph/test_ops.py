@@ -1,5 +1,7 @@
 """The matcher of paper 5: what its tree does that the definition does not show."""
 
+import re
+
 import pytest
 
 from predicast.errors import UnsupportedByMatcherError
@@ -117,6 +119,17 @@ def test_a_match_in_one_alternative_is_one() -> None:
     assert matcher.find(STAR) == ([0], [])
     matcher = matcher_of(f"{BARE} ASK {{ {hopeless} UNION {easy} }}", budget=5_000)
     assert matcher.find(STAR) == ([], [0])  # nothing is left of the budget for the other
+
+
+def test_a_pattern_that_the_tree_unfolds_many_times() -> None:
+    arcs = "".join(
+        f"v{n} :a x{n} . v{n} :b y{n} . x{n} :c v{n + 1} . y{n} :d v{n + 1} . " for n in range(10)
+    )
+    wanted = re.sub(r"\b([vxy]\d+)", r"?\1", arcs).replace("?v0 ", "_:H ")
+    given = re.sub(r"\b([vxy]\d+)", r"_:\1", arcs).replace("_:v0 ", "_:H ")
+    matcher = matcher_of(f"{BARE} ASK {{ {wanted} }}", budget=100_000)
+    assert matcher.find(event_of(given)) == ([0], [])
+    assert matcher.find(event_of(given.replace("_:y9 :d _:v10", "_:y9 :d _:v11"))) == ([], [])
 
 
 def test_what_is_not_reached_along_arcs_is_refused() -> None:

@@ -4,17 +4,19 @@
 
     settings     matcher, budget, arrived                              header
     ids, owners  as in every snapshot (predicast.engine.snapshot)      arrays
-    patterns     the text of each, by key                              arrays
+    patterns     the JSON form of each, by key                         arrays
+    sources      the texts that some of them were given as             arrays
     ontology     its statements as N-Triples; prefixes                 arrays; header
 
-Patterns are read anew when a file is loaded. One that was built from objects has no text, and
-cannot be written down.
+Patterns are not read from their texts again: what a prefix or a short name stands for is the
+ontology's to say, and it may have been extended since.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace as replaced
 from typing import IO, Annotated, Literal, NamedTuple
 
 import msgspec
@@ -45,7 +47,7 @@ from predicast.engine.snapshot.texts import TextsEntry, arrow_strings, read_text
 from predicast.engine.sources import Sources
 from predicast.errors import PredicastError, SnapshotError
 from predicast.graph.engine.pattern_store import PatternStore
-from predicast.graph.language.statements import parse_pattern
+from predicast.graph.language.json_form import pattern_from_json, pattern_to_json
 from predicast.graph.ontology import Ontology
 from predicast.graph.patterns import GraphPattern
 
@@ -70,6 +72,7 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     arrived: Annotated[int, msgspec.Meta(ge=0)]
     ids: IdsEntry
     owners: OwnersEntry
+    patterns: SourcesEntry | None
     sources: SourcesEntry | None
     ontology: TextsEntry
     prefixes: dict[str, str]
@@ -79,12 +82,6 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def taken_apart(store: PatternStore, matcher: str) -> GraphSnapshot:
     """All there is, untouched by later changes."""
     patterns = dict(store.statements.items())
-    for id, key in store.ids.items():
-        if store.sources.get(key) is None:
-            raise SnapshotError(
-                f"the subscription {id!r} was built from objects and has no text; a snapshot holds "
-                "patterns as text: subscribe it as SPARQL or as statement patterns"
-            )
     held = store.matcher
     return GraphSnapshot(
         matcher,
@@ -111,6 +108,7 @@ def encoded(snapshot: GraphSnapshot) -> Iterator[memoryview | bytes]:
         snapshot.arrived,
         write_ids(snapshot.ids, out),
         write_owners(snapshot.owners, out),
+        write_sources(_forms(snapshot.patterns), out),
         write_sources(snapshot.sources, out),
         write_texts(arrow_strings([statements]), out),
         snapshot.ontology.prefixes,
@@ -145,12 +143,14 @@ def decode(file: Bytes) -> GraphSnapshot:
     ids, is_held = read_ids(header.ids, arrays)
     owners = read_owners(header.owners, is_held, arrays)
     sources = read_sources(header.sources, is_held, arrays)
-    keys, texts = sources.arrays()
+    keys, forms = read_sources(header.patterns, is_held, arrays).arrays()
     check_keys([keys], is_held)
     try:
         ontology = _read_ontology(header, arrays)
-        read = zip(keys.tolist(), texts.to_pylist(), strict=True)
-        patterns = {key: parse_pattern(each, ontology) for key, each in read}
+        read = zip(keys.tolist(), forms.to_pylist(), strict=True)
+        patterns = {
+            key: replaced(pattern_from_json(form), text=sources.get(key)) for key, form in read
+        }
     except SnapshotError:
         raise
     except PredicastError as error:
@@ -158,6 +158,14 @@ def decode(file: Bytes) -> GraphSnapshot:
     return GraphSnapshot(
         header.matcher, header.budget, header.arrived, ids, owners, sources, patterns, ontology
     )
+
+
+def _forms(patterns: dict[int, GraphPattern]) -> Sources:
+    """The JSON form of each pattern, by key."""
+    forms = Sources()
+    for key, pattern in patterns.items():
+        forms.set(key, pattern_to_json(pattern))
+    return forms
 
 
 def _read_ontology(header: _Header, arrays: ArraysIn) -> Ontology:

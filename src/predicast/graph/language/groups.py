@@ -97,7 +97,9 @@ class GroupReader(ConditionReader):
 
     def _part(self, group: Group) -> None:
         token = self._token
-        if self._at("{"):
+        if token.kind not in {"sign", "word"}:
+            self._statement_and_dot(group)
+        elif self._at("{"):
             alternatives = self._group()
             while self._take_word("UNION"):
                 alternatives += self._group()
@@ -112,9 +114,14 @@ class GroupReader(ConditionReader):
             word = token.text.upper()
             self._unsupported(word, _REFUSED[word])
         else:
-            self._statements(group)
-            if not self._at("}") and not self._at("{") and not self._at_keyword():
-                self._expect(".", "a dot, ; , or a closing brace")
+            self._statement_and_dot(group)
+
+    def _statement_and_dot(self, group: Group) -> None:
+        self._statements(group)
+        if self._take("."):
+            return
+        if not self._at("}") and not self._at("{") and not self._at_keyword():
+            self._fail(f"expected a dot, ; , or a closing brace, not {self._shown()}")
 
     def _at_keyword(self) -> bool:
         word = self._token.text.upper()
@@ -177,6 +184,9 @@ class GroupReader(ConditionReader):
         start: int,
     ) -> None:
         """Note the statements of a path from one vertex to another."""
+        if len(path) == 1 and path[0][0] != TYPE and not path[0][1]:
+            group.statements.append(StatementPattern(subject, path[0][0], object))
+            return
         ends = [self._hidden_variable() for _ in path[1:]]
         vertices = [subject, *ends, object]
         for place, (name, backwards) in enumerate(path):
@@ -202,11 +212,13 @@ class GroupReader(ConditionReader):
         token = self._token
         if token.kind == "variable":
             self._advance()
-            return Variable(token.text[1:])
+            return self._named_variable(token.text[1:])
+        if token.kind in {"iri", "name"}:
+            return self._iri()
         if token.kind == "blank":
             self._advance()
             label = token.text[2:]
-            return HOME_VERTEX if label == HOME_LABEL else Variable(f"_:{label}")
+            return HOME_VERTEX if label == HOME_LABEL else self._named_variable(token.text)
         if self._at_literal():
             return self._literal()
         if self._at("["):

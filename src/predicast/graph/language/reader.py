@@ -16,7 +16,7 @@ from predicast.errors import (
 from predicast.graph.language.tokens import Token, tokens_of, unescaped, unquoted
 from predicast.graph.names import BOOLEAN, DECIMAL, DOUBLE, INTEGER, OWL, RDF, RDFS, XSD
 from predicast.graph.ontology import Ontology
-from predicast.graph.terms import Iri, Literal
+from predicast.graph.terms import Iri, Literal, Variable
 from predicast.language.where.position import error_at
 from predicast.model import Value
 from predicast.model.values import lone_surrogate
@@ -39,6 +39,8 @@ class TermReader:
         self._ontology = ontology
         self._prefixes: dict[str, str] = {**_PREFIXES, **ontology.prefixes}
         self._base: str | None = None
+        self._iris: dict[str, Iri] = {}  # by how they are written, once all is declared
+        self._variables: dict[str, Variable] = {}
         self._depth = 0
         at = lone_surrogate(text)
         if at is not None:
@@ -124,11 +126,20 @@ class TermReader:
         return self._token.kind in {"iri", "name"}
 
     def _iri(self, what: str = "an IRI") -> Iri:
-        if self._token.kind == "iri":
-            return Iri(self._resolved(self._advance()))
-        if self._token.kind == "name":
-            return Iri(self._expanded(self._advance()))
-        self._fail(f"expected {what}, not {self._shown()}")
+        token = self._token
+        if token.kind not in {"iri", "name"}:
+            self._fail(f"expected {what}, not {self._shown()}")
+        self._advance()
+        known = self._iris.get(token.text)
+        if known is None:
+            is_whole = token.kind == "iri"
+            known = Iri(self._resolved(token) if is_whole else self._expanded(token))
+            self._iris[token.text] = known
+        return known
+
+    def _named_variable(self, name: str) -> Variable:
+        """One object for all mentions of a variable."""
+        return self._variables.setdefault(name, Variable(name))
 
     def _resolved(self, token: Token) -> str:
         iri = token.text[1:-1]

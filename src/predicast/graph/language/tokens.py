@@ -34,9 +34,13 @@ _KINDS: Final = (
 )
 _SPACE: Final = r"(?:\s|\#[^\n\r]*)*+"
 _TOKEN: Final = re.compile(
-    _SPACE + "(?:" + "|".join(f"(?P<{kind}>{form})" for kind, form in _KINDS) + "|(?P<end>$))",
+    _SPACE
+    + "(?:"
+    + "|".join(f"(?P<{kind}>{form})" for kind, form in _KINDS)
+    + r"|(?P<end>\Z)|(?P<none>.))",  # so that nothing is passed over
     re.DOTALL,
 )
+_NAMES: Final = {place: kind for kind, place in _TOKEN.groupindex.items()}
 _QUOTES: Final = ('"""', "'''", '"', "'")
 
 _ESCAPES: Final = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.|$)", re.DOTALL)
@@ -60,21 +64,19 @@ def tokens_of(text: str) -> list[Token]:
             actual=len(text),
         )
     found: list[Token] = []
-    match, position, kind = _TOKEN.match, 0, ""
-    while kind != "end":
-        word = match(text, position)
-        if word is None:
-            raise _no_word(text, position)
-        kind = word.lastgroup or ""
-        position = word.end()
-        found.append(Token(kind, word[kind], word.start(kind)))
-    found[-1] = Token("end", "", len(text.rstrip()))
+    for word in _TOKEN.finditer(text):
+        place = word.lastindex or 0
+        kind = _NAMES[place]
+        if kind == "none":
+            raise _no_word(text, word.start(place))
+        if kind == "end":
+            break
+        found.append(Token(kind, word[place], word.start(place)))
+    found.append(Token("end", "", len(text.rstrip())))
     return found
 
 
 def _no_word(text: str, position: int) -> ParseError:
-    space = re.match(_SPACE, text[position:])
-    position += 0 if space is None else space.end()
     for quote in _QUOTES:
         if text.startswith(quote, position):
             return error_at(ParseError, text, position, f"the quote {quote} is never closed")

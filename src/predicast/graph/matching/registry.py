@@ -14,7 +14,7 @@ DEFAULT: Final = "joins"
 _MATCHERS: Final = {
     "brute-force": "predicast.graph.matching.brute_force:BruteForce",
     "joins": "predicast.graph.matching.joins:Joins",
-    "ops": "predicast.graph.matching.ops.matcher:OntologyMatcher",
+    "ops": "predicast.graph.matching.ops:OntologyMatcher",
 }
 
 

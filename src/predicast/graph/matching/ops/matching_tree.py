@@ -199,7 +199,8 @@ class MatchingTree:
                 yield from self._chosen([*circle.boxes, *later], mapping)
                 del mapping[vertex]
             elif known == target:
-                yield from self._chosen([*circle.boxes, *later], mapping)
+                # What starts at the vertex is asked where it was mapped first.
+                yield from self._chosen(later, mapping)
 
     def _joint_filters_hold(self, mapping: dict[PatternVertex, int]) -> bool:
         return all(
