@@ -75,6 +75,8 @@ kernel: Callable[[F], F] = _njit(nogil=True, no_cpython_wrapper=True, **_OPTIONS
 # The same, written out wherever it is called: for the innermost loops, where handing over some
 # arrays would take longer than what is done with them.
 inlined: Callable[[F], F] = _njit(nogil=True, inline="always", **_OPTIONS)
+# The same later, by LLVM: it knows what need not be counted when an array is handed over.
+merged: Callable[[F], F] = _njit(nogil=True, no_cpython_wrapper=True, forceinline=True, **_OPTIONS)
 
 
 class Entry(NamedTuple):

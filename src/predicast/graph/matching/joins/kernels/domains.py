@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from predicast.graph.matching.joins.trie import ARC, KIND, OP, SOURCE, TARGET
-from predicast.matching.columnar.kernels.compiling import inlined, kernel
+from predicast.graph.matching.joins.trie import ALONG, ARC, FILLED, KIND, OP, SOURCE, TARGET
+from predicast.matching.columnar.kernels.compiling import inlined, kernel, merged
 from predicast.matching.columnar.kernels.simd import lowest_bit
 
 # How a slot was reached: from which one, along which link.
@@ -79,7 +79,7 @@ def _narrowed_back_in_word(near: Any, ways: Any, domains: Any, level: int, slot:
     return True
 
 
-@kernel
+@merged
 def taken_in_word(
     nodes: Any,
     node: int,
@@ -93,26 +93,32 @@ def taken_in_word(
 ) -> bool:
     """``taken`` for sets of one word, as most are."""
     op, source, target = nodes[node, OP], nodes[node, SOURCE], nodes[node, TARGET]
-    known = domains[level, source, 0]
-    held, narrows_target = True, False
+    known = domains[level - 1, source, 0]
+    targets = reached = _ZERO
     if op == KIND:
         kept = known & masks[kind, 0]
     else:
         if op == ARC:
-            targets = domains[level, target, 0]
+            targets = domains[level - 1, target, 0]
         else:
             targets = ~_ZERO if kind < 0 else masks[kind, 0]
-            ways[target, BACK], ways[target, BY] = source, row
         kept, reached = _linked_in_word(near, row, known, targets)
-        domains[level, target, 0] = reached
-        narrows_target = op == ARC and reached != targets
+    if not kept:
+        return False
+    for slot in range(nodes[node, FILLED]):
+        domains[level, slot, 0] = domains[level - 1, slot, 0]
     domains[level, source, 0] = kept
-    held = kept != _ZERO
-    if held and kept != known:
-        held = _narrowed_back_in_word(near, ways, domains, level, source)
-    if held and narrows_target:
-        held = _narrowed_back_in_word(near, ways, domains, level, target)
-    return held
+    if op != KIND:
+        domains[level, target, 0] = reached
+    if op >= ALONG:
+        ways[target, BACK], ways[target, BY] = source, row
+    if kept != known and not _narrowed_back_in_word(near, ways, domains, level, source):
+        return False
+    return (
+        op != ARC
+        or reached == targets
+        or _narrowed_back_in_word(near, ways, domains, level, target)
+    )
 
 
 @kernel
@@ -189,7 +195,13 @@ def taken(
     level: int,
     words: int,
 ) -> bool:
-    """Take a step: narrow the domains by what it asks; whether anything is left."""
+    """Take a step: narrow the domains of the level before by what it asks.
+
+    Says whether anything is left; then the domains of this level are what it is.
+    """
+    for slot in range(nodes[node, FILLED]):
+        for word in range(words):
+            domains[level, slot, word] = domains[level - 1, slot, word]
     op, source, target = nodes[node, OP], nodes[node, SOURCE], nodes[node, TARGET]
     less_target = False
     if op == KIND:

@@ -34,7 +34,6 @@ from predicast.graph.matching.joins.trie import (
     END,
     FAN_END,
     FAN_FIRST,
-    FILLED,
     FIRST,
     KIND,
     LINK,
@@ -45,7 +44,7 @@ from predicast.graph.matching.joins.trie import (
     WANTED,
 )
 from predicast.matching.columnar.kernels.buffers import position
-from predicast.matching.columnar.kernels.compiling import array, kernel
+from predicast.matching.columnar.kernels.compiling import array, kernel, merged
 
 # A frame: a node whose children are being tried, and how far that has come.
 FAN, ENTRY = 1, 2
@@ -53,7 +52,7 @@ FAN, ENTRY = 1, 2
 _ZERO = np.uint64(0)
 
 
-@kernel
+@merged
 def _next_child(
     nodes: Any,
     fans: Any,
@@ -181,9 +180,6 @@ def _walked(
         row = link_row[nodes[child, LINK]] if op != KIND else -1
         if (wanted >= 0 and kind < 0) or (op != KIND and row < 0):
             continue
-        for slot in range(nodes[frames[depth, NODE], FILLED]):
-            for word in range(words):
-                domains[depth + 1, slot, word] = domains[depth, slot, word]
         if words == 1 and (op != ARC or nodes[child, SOURCE] != nodes[child, TARGET]):
             held = taken_in_word(nodes, child, near, row, masks, kind, ways, domains, depth + 1)
         else:
