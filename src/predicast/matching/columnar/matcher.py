@@ -53,7 +53,7 @@ from predicast.matching.matcher import Matcher, Pairs, Stored
 from predicast.model import Absent, Event
 from predicast.model.outline import Stated
 
-_SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
+_SMALL: Final = 16_384  # clauses; merging a few such segments takes some ten milliseconds
 _PRESSING: Final = 6  # segments that may wait for a merge to be over
 _MOST_FULL: Final = 2  # recents that may wait to be compiled
 _MOMENT: Final = 0.001  # seconds
@@ -211,7 +211,7 @@ class Columnar(Matcher):
         else:
             wanted, epochs = np.array(left, np.int64), np.full(len(left), epoch, np.int64)
         for segment in reversed(parts.segments):  # the latest are the likeliest to change again
-            some = segment.delete(wanted, epochs)
+            some = segment.delete(wanted, epochs, epoch)
             if some == len(wanted):
                 continue
             if segment.is_worn():
