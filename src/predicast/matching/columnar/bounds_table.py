@@ -69,12 +69,12 @@ class _Ends(NamedTuple):
 class Plan(NamedTuple):
     """How the subscriptions of one outline are written to the table."""
 
-    clauses: tuple[tuple[_Range, ...], ...]
+    clauses: tuple[tuple[tuple[_Range, ...], int], ...]  # the ranges of each, and its shape
     width: int  # how many clauses there are
     tests: int  # ranges of all of them
     converters: tuple[tuple[int, Kind], ...]  # operands that are no numbers, by place
     ends: Array  # of the ranges of each clause
-    shapes: tuple[int, ...]  # of each clause: the same for all that test the same columns
+    shapes: tuple[int, ...]  # of each clause: one for all that test the same columns
     columns: Array  # of all ranges
     lows: _Ends
     highs: _Ends
@@ -120,7 +120,7 @@ class BoundsTable:
     ) -> None:
         """Write the clauses of a subscription behind so many rows, clauses and ranges."""
         columns, los, his = self._column, self._lo, self._hi
-        for ranges, shape in zip(plan.clauses, plan.shapes, strict=True):
+        for ranges, shape in plan.clauses:
             for column, low, is_low_open, high, is_high_open, more in ranges:
                 lo, hi = -inf if low < 0 else numbers[low], inf if high < 0 else numbers[high]
                 if is_low_open:
@@ -178,9 +178,8 @@ def numbers_of(
                 operands[place] = words.setdefault(operands[place], len(words))
             else:
                 operands[place] = microseconds(operands[place])
-    for number in operands:
-        if not -EXACT < number < EXACT:
-            return None
+    if operands and not (min(operands) > -EXACT and max(operands) < EXACT):
+        return None
     return operands
 
 
@@ -252,13 +251,14 @@ class Columns:
         kinds = enumerate(KINDS[type_] for type_ in outline.places)
         converters = tuple(each for each in kinds if each[1] in {Kind.STRING, Kind.TIMESTAMP})
         ranges = [each for clause in clauses for each in clause]
+        shapes = tuple(map(self._shape, clauses))
         return Plan(
-            clauses,
+            tuple(zip(clauses, shapes, strict=True)),
             len(clauses),
             len(ranges),
             converters,
             np.cumsum([len(clause) for clause in clauses]),
-            tuple(self._shape(clause) for clause in clauses),
+            shapes,
             np.array([each.column for each in ranges], np.int32),
             _ends_of([lows for lows, _ in ends]),
             _ends_of([highs for _, highs in ends]),

@@ -92,7 +92,9 @@ class _Known:
 
     def more(self, count: int) -> float:
         """What compiling so many more costs."""
-        return sum(self.one_more() for _ in range(count))
+        few = max(min(FEW_ALIKE - self._waiting, count), 0)
+        self._waiting += count
+        return few * self._cost + (count - few) * self._cost_alike
 
     def one_fewer(self) -> float:
         """What compiling one fewer spares."""
@@ -425,8 +427,12 @@ class Recent:
         keys, since, gone = self.table.arrays[:3]
         held = (since[:count] <= epoch) & (gone[:count] > epoch)
         by_outline: dict[Outline, list[int]] = {}
+        latest, alike = None, list[int]()
         for row in np.flatnonzero(held).tolist():
-            by_outline.setdefault(stated[row].outline, []).append(row)
+            outline = stated[row].outline
+            if outline is not latest:  # most often it is: to look it up takes longer than all else
+                latest, alike = outline, by_outline.setdefault(outline, [])
+            alike.append(row)
         tables: list[CodedTests] = []
         few: list[tuple[int, Subscription]] = []
         for outline, rows in by_outline.items():
