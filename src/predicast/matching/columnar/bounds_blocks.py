@@ -12,9 +12,9 @@ any. For the others the ranges of a column stand side by side, and are compared 
     zones      [ S1..S2  10..90 | S4..S7  20..60 ]
     ranges     [ S1 S1 S2  10..20 70..90 30..80 | S4 S7  20..60 20..30 ]
 
-Ordering is for ``FIRST`` clauses at a time. Two *runs* of the same length are ordered again
-together, up to ``_RUN`` clauses: that tells blocks apart far better, and each clause is ordered a
-few times only. What came since waits in the table alone.
+Ordering is for ``FIRST`` clauses at a time. Four *runs* of the same length are ordered again
+together, up to ``_RUN`` clauses: that tells blocks apart far better, and each clause is ordered
+three times at most. What came since waits in the table alone.
 
 A column comes first in the order if points are asked for on it, of many different values; then
 come those of ranges. Where there are ranges only, clauses are cut into slabs by the first column,
@@ -37,7 +37,10 @@ from predicast.matching.columnar.compile.cuts import EXACT
 from predicast.matching.columnar.reserved import LANES
 
 FIRST: Final = 512  # clauses that are worth ordering
-_RUN: Final = 16 * FIRST  # ordering more at a time would stop whoever changes for too long
+_TOGETHER: Final = 4  # runs that become one
+_RUN: Final = (
+    FIRST * _TOGETHER**2
+)  # ordering more at a time would stop whoever changes for too long
 _SAMPLE: Final = 256  # clauses by which the columns of a shape are told apart
 _BITS: Final = (20, 16, 16)  # of the numbers in the columns that clauses are ordered by
 
@@ -58,10 +61,14 @@ class _Blocks(NamedTuple):
 class BoundsBlocks:
     """The first so many clauses of a table, in blocks."""
 
-    __slots__ = ("_runs", "arrays", "clauses")
+    __slots__ = ("_leading", "_runs", "arrays", "clauses")
 
-    def __init__(self, runs: tuple[_Blocks, ...] = ()) -> None:
+    def __init__(
+        self, runs: tuple[_Blocks, ...] = (), leading: dict[int, Array] | None = None
+    ) -> None:
         self._runs = runs
+        # In which order the columns of each shape tell clauses apart: looked at once.
+        self._leading: dict[int, Array] = {} if leading is None else leading
         self.clauses = sum(len(run.row) for run in runs)
         row, clauses, tests, column, zone_lo, zone_hi, lo, hi = _joined([*runs, _NO_BLOCKS])
         # As the loop takes them: rows, where the clauses, tests and ranges of a block begin, …
@@ -76,10 +83,32 @@ class BoundsBlocks:
         while clauses - done >= FIRST:
             first, length = done, FIRST
             done += FIRST
-            while runs and len(runs[-1].row) == length < _RUN:
-                runs, first, length = runs[:-1], first - length, 2 * length
-            runs = (*runs, _joined([*_shapes(table, first, done)]))
-        return BoundsBlocks(runs)
+            while length < _RUN and _end_in(runs, _TOGETHER - 1, length):
+                runs, first = runs[: 1 - _TOGETHER], first - (_TOGETHER - 1) * length
+                length *= _TOGETHER
+            runs = (*runs, _joined([*self._shapes(table, first, done)]))
+        return BoundsBlocks(runs, self._leading)
+
+    def _shapes(self, table: BoundsTable, first: int, end: int) -> Iterator[_Blocks]:
+        """Some clauses of a table in blocks, shape by shape."""
+        row, ends, shapes, column, lo, hi = table.arrays[3:]
+        begin = np.append(ends[first - 1] if first else 0, ends[first : end - 1])
+        for shape, here in places_of_each(shapes[first:end]):
+            starts = begin[here]
+            tests = int(ends[first + here[0]] - starts[0])
+            every = starts[:, None] + np.arange(tests)
+            columns, los, his = column[starts[0] : starts[0] + tests], lo[every], hi[every]
+            leading = self._leading.get(shape)
+            if leading is None:
+                leading = self._leading[shape] = _leading(los, his)
+            yield from _blocks(
+                row[first + here], columns[leading], los[:, leading], his[:, leading]
+            )
+
+
+def _end_in(runs: tuple[_Blocks, ...], count: int, length: int) -> bool:
+    """Whether the last so many runs are there, and of a length."""
+    return len(runs) >= count and all(len(run.row) == length for run in runs[-count:])
 
 
 # The loop reads whole vectors: behind the last ranges there is something to read.
@@ -94,25 +123,10 @@ def _joined(blocks: list[_Blocks]) -> _Blocks:
     return _Blocks(*(np.concatenate(each) for each in zip(*blocks, strict=True)))
 
 
-def _shapes(table: BoundsTable, first: int, end: int) -> Iterator[_Blocks]:
-    """Some clauses of a table in blocks, shape by shape."""
-    row, ends, shape, column, lo, hi = table.arrays[3:]
-    begin = np.append(ends[first - 1] if first else 0, ends[first : end - 1])
-    for _, here in places_of_each(shape[first:end]):
-        starts = begin[here]
-        tests = int(ends[first + here[0]] - starts[0])
-        every = starts[:, None] + np.arange(tests)
-        yield from _blocks(
-            row[first + here], column[starts[0] : starts[0] + tests], lo[every], hi[every]
-        )
-
-
 def _blocks(row: Array, column: Array, lo: Array, hi: Array) -> Iterator[_Blocks]:
-    """Clauses of one shape in blocks; a row of ranges each."""
-    leading = _leading(lo, hi)
-    order = _order(lo[:, leading], hi[:, leading])
-    row, column = row[order], column[leading]
-    lo, hi = lo[order[:, None], leading], hi[order[:, None], leading]
+    """Clauses of one shape in blocks; a row of ranges each, those of leading columns first."""
+    order = _order(lo, hi)
+    row, lo, hi = row[order], lo[order], hi[order]
     whole = len(row) // LANES * LANES
     for here, size in ((slice(whole), LANES), (slice(whole, None), len(row) - whole)):
         count = len(row[here]) // max(size, 1)

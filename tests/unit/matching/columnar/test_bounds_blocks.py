@@ -77,7 +77,7 @@ def test_many_that_wait_answer_as_the_model_does(absent: Absent, shapes: tuple[s
         assert any(right)
 
 
-def test_runs_double_and_hold_each_clause_once() -> None:
+def test_runs_grow_and_hold_each_clause_once() -> None:
     recent, lengths = Recent("fails"), []
     for key in range(5 * FIRST):
         blocks = recent.blocks
@@ -86,7 +86,7 @@ def test_runs_double_and_hold_each_clause_once() -> None:
             row = recent.blocks.arrays[0]
             assert sorted(row.tolist()) == list(range(recent.clauses))
             lengths.append([len(run.row) // FIRST for run in recent.blocks._runs])
-    assert lengths == [[1], [2], [2, 1], [4], [4, 1]]
+    assert lengths == [[1], [1, 1], [1, 1, 1], [4], [4, 1]]
 
 
 def test_an_event_is_tried_for_few_of_those_that_ask_for_points() -> None:
