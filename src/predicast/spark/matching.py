@@ -79,7 +79,7 @@ def match(
         schema.check_free(kept, added)
     intervals = dict(intervals or {})
     shipment = shipped(events, schema, kept, compiled, intervals, now)
-    asked = _asked(compiled, intervals, on_invalid)
+    asked = _asked(compiled, intervals, on_invalid, in_order=output == "array")
     if compiled.placement.shards:
         result = matched_in_shards(shipment, compiled, asked, how, output)
     else:
@@ -191,10 +191,12 @@ def _kept(schema: Schema, event_id: str | None, columns: Sequence[str] | None) -
     return kept
 
 
-def _asked(compiled: CompiledSubscriptions, intervals: Intervals, on_invalid: OnInvalid) -> Asked:
+def _asked(
+    compiled: CompiledSubscriptions, intervals: Intervals, on_invalid: OnInvalid, *, in_order: bool
+) -> Asked:
     from predicast.spark.answers import Asked  # PyArrow takes its time
 
-    return Asked(intervals, on_invalid, arrival_of(compiled))
+    return Asked(intervals, on_invalid, arrival_of(compiled), in_order)
 
 
 def _matched(
