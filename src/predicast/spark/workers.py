@@ -138,7 +138,7 @@ class MatchingShards:
 class MatchingColumns:
     """The lists alone, for events that come as structs of their attributes."""
 
-    image: EngineImage
+    image: EngineImage | EngineFile
     attributes: frozenset[str]
     asked: Asked
     bounds: Bounds = BOUNDS
