@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -74,7 +75,9 @@ def measure_sigma(
     early, late = dict(list(rules.items())[:half]), dict(list(rules.items())[half:])
     removed = list(early)[::_REMOVED]
     after = {id: text for id, text in rules.items() if id not in removed}
-    clock, expected = 0.0, []
+    times: list[float] = []
+    expected: list[pa.Table] = []
+    middle = effort.batches // 2
     with (
         tempfile.TemporaryDirectory() as scratch,
         FileStream(spark, Path(scratch), ["number"]) as stream,
@@ -83,26 +86,24 @@ def measure_sigma(
         engines = _engine(early), _engine(after)
         for number, batch in enumerate(_batches(made, effort)):
             progress(f"Sigma: batch {number + 1} of {effort.batches}")
-            if number == effort.batches // 2:
+            if number == middle:
                 stream.table.apply(
                     [
                         *map(Unsubscribe, removed),
                         *(Subscribe(id, text) for id, text in late.items()),
                     ]
                 )
-            taken, _ = stream.deliver(batch)
-            clock += taken if number else 0.0
-            expected.append(_pairs(engines[number >= effort.batches // 2], batch))
+            times.append(stream.deliver(batch)[0])
+            expected.append(_pairs(engines[number >= middle], batch))
         found = stream.deliveries()
     right = pa.concat_tables(expected)
-    first = len(next(_batches(made, effort)))
     return SigmaStreamResult(
         rules=len(rules),
         events=effort.events * effort.copies,
         batches=effort.batches,
         matches=right.num_rows,
-        clock_s=clock,
-        timed_events=effort.events * effort.copies - first,
+        clock_s=median(times[1:]),
+        changed_clock_s=times[middle],
         statements=list(_statements(spark, effort, rules, made, progress)),
         wrong=[] if _ordered(found).equals(_ordered(right)) else ["other deliveries than matches"],
     )

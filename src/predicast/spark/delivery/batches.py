@@ -219,11 +219,12 @@ class BatchRunner:
         columns = choices.columns
         now = choices.now or record.at
         kept = columns.kept
-        shipment = shipped(events, columns.schema, kept, compiled, choices.intervals, now)
-        asked = Asked(choices.intervals, choices.on_invalid, arrival_of(compiled))
+        intervals = columns.schema.intervals(compiled.attributes, choices.intervals)
+        shipment = shipped(events, columns.schema, kept, compiled, intervals, now)
+        asked = Asked(intervals, choices.on_invalid, arrival_of(compiled))
         task = Delivering(
             image=compiled.image,
-            reader=AttributeReader(shipment.sources, choices.intervals),
+            reader=AttributeReader(shipment.sources, intervals),
             names=columns.names,
             delivered=columns.delivered,
             unreadable=columns.unreadable,
