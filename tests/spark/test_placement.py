@@ -161,6 +161,9 @@ def test_in_a_folder_nothing_but_names_travels(
         (number, id) for number, ids in sorted(expected.items()) for id in ids
     ]
     if strategy == "replicate":
+        (file,) = tmp_path.iterdir()
+        file.write_bytes(file.read_bytes()[:-1])
+        held = compiled.in_folder(tmp_path)  # which finds it damaged
         assert "0 bytes" in repr(held)
         ids = ps.matches(subscriptions=held).alias("ids")
         arrays = {row.number: row.ids for row in events.select("number", ids).collect()}

@@ -129,9 +129,9 @@ class EngineFile(NamedTuple):
 
     @classmethod
     def written(cls, digest: str, snapshot: Callable[[], bytes], folder: Path) -> EngineFile:
-        """A snapshot, put into a folder under its digest unless it is there."""
+        """A snapshot, put into a folder under its digest unless it is there, undamaged."""
         path = folder.absolute() / f"{digest}.engine"
-        if not path.exists():
+        if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
             folder.mkdir(parents=True, exist_ok=True)
             write_atomically(path, lambda file: file.write(snapshot()))
         return cls(digest, path, digest)

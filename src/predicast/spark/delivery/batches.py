@@ -256,7 +256,10 @@ class BatchRunner:
 
     def _in_file(self, compiled: CompiledSubscriptions) -> CompiledSubscriptions:
         """The same in a file: a batch of a few events need not carry all subscriptions along."""
-        held = compiled.in_folder(Checkpoint(self.checkpoint).log_folder / "engines")
+        try:
+            held = compiled.in_folder(Checkpoint(self.checkpoint).log_folder / "engines")
+        except OSError:  # no room, say; then they travel
+            return compiled
         if isinstance(held.image, EngineFile):
             remove_all_but_latest(held.image.path, _KEPT_ENGINES)
         return held
