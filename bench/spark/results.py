@@ -84,6 +84,15 @@ class SigmaStreamResult(msgspec.Struct, frozen=True):
     wrong: list[str]
 
 
+class CurvePoint(msgspec.Struct, frozen=True):
+    """``match`` at one point of a curve."""
+
+    over: str  # what grows: "events" or "cores"
+    at: int
+    events: int
+    clock_s: float
+
+
 class SparkReport(ResultFile, kw_only=True):
     """One run."""
 
@@ -93,6 +102,7 @@ class SparkReport(ResultFile, kw_only=True):
     sizes: list[SizeResult] = msgspec.field(default_factory=list)
     micro_batches: MicroBatchResult | None = None
     sigma: SigmaStreamResult | None = None
+    curves: list[CurvePoint] = msgspec.field(default_factory=list)
 
     def wrong(self) -> list[str]:
         """Contestants that found other matches than the engine, and changes that went unseen."""
@@ -197,12 +207,25 @@ def measured_table(report: SparkReport) -> Table:
     return table
 
 
+def goal_rows(report: SparkReport) -> list[tuple[str, str, str]]:
+    """The verdicts, for a page."""
+    return [
+        (each.claim, each.outcome, each.measured.evidence if each.measured else "")
+        for each in verdicts(report)
+    ]
+
+
+def stream_rows(report: SparkReport) -> list[tuple[str, str]]:
+    """What was measured of streams, and the figures."""
+    return [*_of_micro_batches(report.micro_batches), *_of_sigma(report.sigma)]
+
+
 def streams_table(report: SparkReport) -> Table:
     """What was measured of streams, for the terminal."""
     table = Table(title="Streams")
     table.add_column("what")
     table.add_column("figure", justify="right")
-    for what, figure in [*_of_micro_batches(report.micro_batches), *_of_sigma(report.sigma)]:
+    for what, figure in stream_rows(report):
         table.add_row(what, figure)
     table.caption = str(report.machine)
     return table

@@ -24,6 +24,7 @@ from bench.measuring.processes import tree_seconds
 from bench.measuring.sizes import Size
 from bench.measuring.timing import in_turn
 from bench.spark.contestants import ALONE, CONTESTANTS, CROSS_JOIN, EQUI_JOIN, Contestant, Frames
+from bench.spark.curves import Curves, measure_curves
 from bench.spark.micro_batches import MicroBatches, measure_micro_batches
 from bench.spark.results import JobResult, SizeResult, SparkReport
 from bench.spark.session import spark_session
@@ -35,11 +36,12 @@ from predicast import spark as ps
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PARTS: Final = ("tax", "batches", "sigma")
+PARTS: Final = ("tax", "batches", "sigma", "curves")
 _FILES: Final = 4
 _LEAST_SAMPLE: Final = 100  # events of a sample
 _MICRO_BATCHES: Final = MicroBatches(100_000)
 _SIGMA: Final = SigmaStream()
+_CURVES: Final = Curves()
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Settings:
     distributions: tuple[Distribution, ...] = ("uniform", "zipf")
     micro_batches: MicroBatches = _MICRO_BATCHES
     sigma: SigmaStream = _SIGMA
+    curves: Curves = _CURVES
 
 
 SETTINGS: Final = {
@@ -63,6 +66,7 @@ SETTINGS: Final = {
         2e7,
         micro_batches=MicroBatches(10_000, batches=5, warm=5),
         sigma=SigmaStream(events=20_000, copies=1, batches=4, statements=(10, 100)),
+        curves=Curves(events=(10_000, 100_000), rounds=2),
     ),
     Size.FULL: Settings(1_000_000, (1_000, 10_000, 100_000), 3, 3e8),
 }
@@ -75,6 +79,7 @@ def steps(settings: Settings, parts: Collection[str] = PARTS) -> int:
         "tax": sizes * (settings.rounds + 2),
         "batches": settings.micro_batches.steps(),
         "sigma": settings.sigma.steps(),
+        "curves": settings.curves.steps(),
     }
     return sum(each[part] for part in parts)
 
@@ -107,6 +112,9 @@ def measure_spark(
         if "sigma" in parts:
             report.sigma = measure_sigma(spark, settings.sigma, seed=seed, progress=progress)
             keep(report)
+    if "curves" in parts:  # in sessions with one core and more
+        report.curves = measure_curves(settings.curves, seed=seed, progress=progress)
+        keep(report)
     return report
 
 
