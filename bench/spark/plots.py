@@ -24,12 +24,17 @@ from bench.spark.contestants import ALONE, EQUI_JOIN, IDENTITY, ROWS
 from bench.spark.results import SparkReport, goal_rows, stream_rows
 
 _OURS: Final = "match"
+_NAMES: Final = {  # short enough to stand beside a panel
+    ROWS: _OURS,
+    ALONE: "match_arrow",
+    IDENTITY: "identity",
+    EQUI_JOIN: "equi-join",
+}
 LOOKS: Final = {
-    ROWS: Look("#0060a0", "o"),
     _OURS: Look("#0060a0", "o"),
-    ALONE: Look("#3b9fd9", "v"),
-    IDENTITY: Look("#6b6b6b", "s"),
-    EQUI_JOIN: Look("#cf4b00", "^"),
+    "match_arrow": Look("#3b9fd9", "v"),
+    "identity": Look("#6b6b6b", "s"),
+    "equi-join": Look("#cf4b00", "^"),
 }
 
 
@@ -63,9 +68,9 @@ def _by_subscriptions(report: SparkReport, distribution: str) -> dict[str, Line]
     found: dict[str, list[tuple[float, float]]] = {}
     for size in report.sizes:
         for job in size.jobs:
-            if size.distribution == distribution and job.name in LOOKS:
+            if size.distribution == distribution and job.name in _NAMES:
                 micros = 1e6 * job.processor_s / report.events
-                found.setdefault(job.name, []).append((size.subscriptions, micros))
+                found.setdefault(_NAMES[job.name], []).append((size.subscriptions, micros))
     return {name: sorted(line) for name, line in found.items()}
 
 
@@ -73,13 +78,13 @@ def _draw(axes: Axes, lines: dict[str, Line], label: str) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     for name, line in lines.items():
-        draw_line(axes, line, LOOKS[name], stands_out=name in {ROWS, _OURS})
+        draw_line(axes, line, LOOKS[name], stands_out=name == _OURS)
     axes.set_xticks(sorted({x for line in lines.values() for x, _ in line}))
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(short))
     axes.set_xlabel(label)
-    name_lines(axes, lines, LOOKS.__getitem__, stands_out=ROWS)
+    name_lines(axes, lines, LOOKS.__getitem__, stands_out=_OURS)
 
 
 def _page(report: SparkReport) -> Iterable[str]:

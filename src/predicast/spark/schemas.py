@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField, StructType
 
 Intervals = Mapping[str, tuple[str, ...]]  # two columns, or four: also whether each end is open
-_ENDS: Final = ("lo", "hi")
-_OPEN: Final = ("lo_open", "hi_open")
+_FIELDS: Final = ("lo", "hi", "lo_open", "hi_open")  # of a struct that is an interval
 
 _KINDS: Final = {
     "tinyint": Kind.NUMBER,
@@ -231,10 +230,15 @@ def ends_in_struct(attribute: str, names: Collection[str]) -> tuple[str, ...] | 
 
     It is ``struct<lo, hi>`` or ``struct<lo, hi, lo_open, hi_open>``, and whatever else.
     """
-    ends, is_open = ([f"{attribute}.{field}" for field in each] for each in (_ENDS, _OPEN))
-    if attribute in names or any(name not in names for name in ends):
+    ends = interval_fields(attribute)
+    if attribute in names or any(name not in names for name in ends[:2]):
         return None
-    return (*ends, *is_open) if all(name in names for name in is_open) else tuple(ends)
+    return ends if all(name in names for name in ends[2:]) else ends[:2]
+
+
+def interval_fields(attribute: str) -> tuple[str, ...]:
+    """What the fields of an interval would be called: its ends, and whether each is open."""
+    return tuple(f"{attribute}.{field}" for field in _FIELDS)
 
 
 def _is_list(type_: DataType) -> bool:

@@ -27,7 +27,7 @@ from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
 from predicast.spark.answers import BOUNDS, IDS, Answer, Answers, Asked, Bounds
 from predicast.spark.image import EngineFile, EngineImage
-from predicast.spark.schemas import ends_in_struct, unknown_column
+from predicast.spark.schemas import ends_in_struct, interval_fields, unknown_column
 from predicast.spark.shipping import Source
 
 _log: Final = logging.getLogger(__name__)
@@ -153,7 +153,8 @@ class MatchingColumns:
 
     def _asked(self, schema: pa.Schema) -> Asked:
         """How to read events of a schema, some of whose structs may be intervals."""
-        names = find_leaves(schema)
+        fields = [field for each in self.attributes for field in interval_fields(each)]
+        names = find_leaves(schema, {*self.attributes, *fields})
         found = {each: ends_in_struct(each, names) for each in self.attributes}
         recognised = {name: ends for name, ends in found.items() if ends is not None}
         intervals = recognised | dict(self.asked.intervals)
