@@ -124,7 +124,7 @@ class StreamSettings(_Section, frozen=True, kw_only=True):
     checkpoint: str
     every: str | None = None  # between the begins of two batches; without, as soon as it can
     columns: list[str] | None = None
-    intervals: dict[str, tuple[str, ...]] = {}
+    intervals: dict[str, tuple[str, str]] = {}
     output: Literal["rows", "array"] = "rows"
     on_invalid: Literal["raise", "absent", "skip"] | None = None
     on_invalid_subscription: Literal["raise", "quarantine"] = "raise"
