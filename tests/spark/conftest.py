@@ -18,10 +18,14 @@ from predicast.spark.java import ensure_java
 
 MODE = os.environ.get("PREDICAST_TEST_SPARK", "classic")
 
+# Jobs are tiny, in this process and in those that tests start: Java's second compiler takes a
+# third of the processor time, and is never done before they are.
+os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 SETTINGS = {
     "spark.sql.session.timeZone": "Asia/Kolkata",
     "spark.sql.shuffle.partitions": "2",
-    # The jobs are tiny: compiling them to bytecode costs more than it saves.
+    # Compiling small jobs to bytecode costs more than it saves.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Small batches, so that a DataFrame of some hundred rows arrives in several.
