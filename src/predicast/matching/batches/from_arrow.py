@@ -61,7 +61,7 @@ from predicast.matching.batches.typed_values import (
 from predicast.model import Interval
 from predicast.model.elements import ELEMENT, MAX_ELEMENTS
 
-Ends = Mapping[str, tuple[str, str]]
+Ends = Mapping[str, tuple[str, ...]]  # two columns, or four: also whether each end is open
 
 
 def parts_of(
@@ -86,8 +86,9 @@ def parts_of(
     }
     for name, pair in asked.items():
         ends_ = [_end(name, column, table, leaves) for column in pair]
-        lows, highs = (_parts(table, end, refusals) for end in ends_)
-        found[name] = _interval_parts(name, lows, highs, table.num_rows, refusals)
+        lows, highs = (_parts(table, end, refusals) for end in ends_[:2])
+        opens = [_is_open(table, end) for end in ends_[2:]]
+        found[name] = _interval_parts(name, lows, highs, opens, table.num_rows, refusals)
     return found
 
 
@@ -309,13 +310,31 @@ def _cast_hint(kind: pa.DataType) -> str:
 # Intervals, from two columns.
 
 
-def _pair(attribute: str, pair: Any) -> tuple[str, str]:
-    if isinstance(pair, str) or len(pair) != 2:
+def _pair(attribute: str, pair: Any) -> tuple[str, ...]:
+    if isinstance(pair, str) or len(pair) not in {2, 4}:
         raise InvalidOptionError(
-            f"intervals pairs each attribute with two columns, {attribute!r} with {pair!r}",
+            "intervals pairs each attribute with two columns, or with four, the others of which "
+            f"say whether an end is open; {attribute!r} with {pair!r}",
             option="intervals",
         )
-    return pair[0], pair[1]
+    return tuple(pair)
+
+
+def _is_open(table: pa.Table, leaf: LeafColumn) -> Mask:
+    """Where an end is open; where nobody says so it is closed."""
+    is_open = np.zeros(table.num_rows, bool)
+    if pa.types.is_null(leaf.type):
+        return is_open
+    if not pa.types.is_boolean(leaf.type):
+        raise UnsupportedColumnError(
+            f"column {leaf.name!r} is of type {leaf.type}; whether an end is open is a boolean",
+            column=leaf.name,
+            type=str(leaf.type),
+        )
+    for piece in leaf.pieces(table):
+        values, _, _ = booleans(piece.array)
+        is_open[piece.rows()] = values
+    return is_open
 
 
 def _end(
@@ -336,15 +355,18 @@ def _interval_parts(
     name: str,
     lows: list[TypedValues],
     highs: list[TypedValues],
+    opens: list[Mask],
     length: int,
     refusals: Refusals,
 ) -> list[TypedValues]:
-    """Intervals; as arrays if all ends are of one representation."""
+    """Intervals; as arrays if all ends are closed and of one representation."""
     types = {type(part) for part in (*lows, *highs)}
     if not types:
         return []
-    if len(types) > 1 or not types <= {Integers, Floats, Timestamps}:
-        return [_boxed_intervals(name, lows, highs, length, refusals)]
+    any_open = any(is_open.any() for is_open in opens)
+    if any_open or len(types) > 1 or not types <= {Integers, Floats, Timestamps}:
+        opens = opens or [np.zeros(length, bool)] * 2
+        return [_boxed_intervals(name, lows, highs, opens, length, refusals)]
     dtype = (*lows, *highs)[0].values.dtype
     (lo, has_lo), (hi, has_hi) = (_spread(parts, length, dtype) for parts in (lows, highs))
     empty = has_lo & has_hi & (lo > hi)
@@ -375,12 +397,21 @@ def _boxed_intervals(
     name: str,
     lows: list[TypedValues],
     highs: list[TypedValues],
+    opens: list[Mask],
     length: int,
     refusals: Refusals,
 ) -> Intervals:
     lo, hi = (_boxed(parts, length) for parts in (lows, highs))
     there = [row for row in range(length) if lo[row] is not None or hi[row] is not None]
-    made = [(row, _interval(name, row, lo[row], hi[row], refusals)) for row in there]
+    # An end that is not there is neither open nor closed.
+    is_open = [
+        (lo[row] is not None and bool(opens[0][row]), hi[row] is not None and bool(opens[1][row]))
+        for row in there
+    ]
+    made = [
+        (row, _interval(name, row, lo[row], hi[row], refusals, *each))
+        for row, each in zip(there, is_open, strict=True)
+    ]
     kept = [(row, interval) for row, interval in made if interval is not None]
     boxed = np.empty(len(kept), object)
     boxed[:] = [interval for _, interval in kept]
@@ -395,9 +426,17 @@ def _boxed(parts: list[TypedValues], length: int) -> list[Any]:
     return values
 
 
-def _interval(name: str, row: int, lo: Any, hi: Any, refusals: Refusals) -> Interval | None:
+def _interval(
+    name: str,
+    row: int,
+    lo: Any,
+    hi: Any,
+    refusals: Refusals,
+    lo_open: bool = False,
+    hi_open: bool = False,
+) -> Interval | None:
     try:
-        return Interval(lo, hi)
+        return Interval(lo, hi, lo_open=lo_open, hi_open=hi_open)
     except ModelError as error:
         message = f"attribute {name!r}, row {row}: {error.message}"
         refused = InvalidIntervalError(message, attribute=name, row=row)

@@ -167,7 +167,7 @@ class Segment:
         return pieces
 
     def count(self, columns: EventBatch, *, enough: int) -> list[Runs]:
-        """The same runs without keys, of a segment of which nothing was deleted then."""
+        """The same runs without keys; with what was deleted, since only keys tell."""
         return self._match_pieces(columns, counting=True, enough=enough)
 
     def _match_pieces(self, columns: EventBatch, *, counting: bool, enough: int) -> list[Runs]:
