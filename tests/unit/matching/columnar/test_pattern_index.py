@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -261,17 +261,36 @@ def test_many_regular_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
         ("^/api/v[0-9]+/users/[0-9]+$", [("/api/v",), ("/users/",)]),
         ("error|fail(ed|ure)", [("error", "fail")]),
         ("fail(ed|ure)", [("fail",), ("ed", "ure")]),
+        ("log(in|out)s", [("logins", "logouts")]),
+        ("log(in|out)+s", [("login", "logout"), ("s",)]),
+        ("log(in|out)?s", [("log",), ("s",)]),
+        (
+            "(a|b)(c|d)(e|f)(g|h)(i|j)k",
+            [(*map("".join, product("ab", "cd", "ef", "gh")),), ("ik", "jk")],
+        ),
+        (" [0-7]{7,13}", [tuple(f" {n}" for n in range(8))]),
+        ("-[WR]\\s?x", [("-W", "-R"), ("x",)]),
+        ("a[b\\]-]c", [("abc", "a]c", "a-c")]),
+        ("a[^b]c[[:digit:]]d[\\w]e", [("a",), ("c",), ("d",), ("e",)]),
+        ("a[k-m\\d-]", [tuple("a" + each for each in "klm0123456789-")]),
+        ("a[k-o\\d\\s]b", [("a",), ("b",)]),
+        ("a[b-d]", [("ab", "ac", "ad")]),
+        ("a[b-\\]]c", [("a",), ("c",)]),
+        ("[0-9][.]", [tuple(f"{n}." for n in range(10))]),
+        ("[0-9]+", []),
+        ("\\d\\s(,|;)?", []),
+        ("(?i)-[WR]x", [("-",), ("x", "X")]),
         ("ab*c", [("a",), ("c",)]),
         ("ab+c", [("ab",), ("c",)]),
         pytest.param(f"a{{{'0' * 5000}}}b", [("b",)], id="more zeros than int() takes"),
         pytest.param(f"a{{{'9' * 5000}}}b", [("a",), ("b",)], id="more digits than int() takes"),
         ("ab{0,2}c{2}d{,3}", [("a",), ("c",), ("d{,3}",)]),
         ("a(bc)?d", [("a",), ("d",)]),
-        ("a(?:bc)+?d", [("a",), ("bc",), ("d",)]),
-        ("a(?P<name>bc|d)e", [("a",), ("bc", "d"), ("e",)]),
+        ("a(?:bc)+?d", [("abc",), ("d",)]),
+        ("a(?P<name>bc|d)e", [("abce", "ade")]),
         ("(?s)a\\.b.c", [("a.b",), ("c",)]),
-        ("x[]a]y[^]b]z[[:alpha:]\\]]w", [("x",), ("y",), ("z",), ("w",)]),
-        ("\\bab\\b\\d+", [("ab",)]),
+        ("x[]a]y[^]b]z[[:alpha:]\\]]w", [("x]y", "xay"), ("z",), ("w",)]),
+        ("\\bab\\b\\d+", [tuple(f"ab{n}" for n in range(10))]),
         ("ab|", []),
         ("ab|.", []),
         ("(?i)ab", [("ab", "aB", "Ab", "AB")]),
