@@ -18,6 +18,8 @@ from predicast.arrow.values import (
     numpy_of,
     text_bytes,
     texts,
+    texts_in_place,
+    valid_places,
     wrong_texts,
 )
 
@@ -40,5 +42,7 @@ __all__ = [
     "plain_type",
     "text_bytes",
     "texts",
+    "texts_in_place",
+    "valid_places",
     "wrong_texts",
 ]

@@ -26,6 +26,7 @@ _FEW_DIGITS: Final = 10**15  # decimals of 15 digits are told apart by floats
 _MOST_DIGITS: Final = 18  # 10**18 is an int64
 _EXACT_POWER: Final = 22  # 10**22 is a float, exactly
 _NO_FLOATS: Final = np.zeros(0)
+_TEXTS: Final = frozenset({pa.string(), pa.large_string()})
 _NO_OBJECTS: Final = np.zeros(0, object)
 
 _Mask = npt.NDArray[np.bool_]
@@ -166,6 +167,44 @@ def text_bytes(texts: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.u
     begins = np.frombuffer(first, width)[texts.offset : texts.offset + len(texts) + 1]
     text = np.zeros(0, np.uint8) if raw is None else np.frombuffer(raw, np.uint8)
     return begins.astype(np.int64), text
+
+
+class TextsInPlace(NamedTuple):
+    """Texts where their bytes lie, of an array that may have nulls."""
+
+    first: npt.NDArray[np.int64]  # where each begins and the last ends
+    raw: npt.NDArray[np.uint8]
+    places: npt.NDArray[np.int64] | None  # in the array; None: everywhere
+
+
+def texts_in_place(array: pa.Array) -> TextsInPlace | None:
+    """The texts of an array that are not null.
+
+    ``None`` if what is null has bytes as well, which Arrow allows, or for arrays of other layouts.
+    """
+    if array.type not in _TEXTS:
+        return None
+    first, raw = text_bytes(array)
+    if not array.null_count:
+        return TextsInPlace(first, raw, None)
+    places = np.flatnonzero(valid_places(array))
+    begins = first[places]
+    if len(places) and (begins[1:] != first[places[:-1] + 1]).any():
+        return None
+    found = np.empty(len(places) + 1, np.int64)
+    found[:-1], found[-1] = begins, first[places[-1] + 1] if len(places) else 0
+    return TextsInPlace(found, raw, places)
+
+
+def valid_places(array: pa.Array) -> _Mask:
+    """Which values are not null."""
+    bits = array.buffers()[0]
+    if bits is None:
+        return numpy_of(array.is_valid())
+    begin, end = array.offset, array.offset + len(array)
+    there = np.frombuffer(bits, np.uint8)[begin // 8 : (end + 7) // 8]
+    unpacked = np.unpackbits(there, count=end - begin // 8 * 8, bitorder="little")
+    return unpacked[begin % 8 :].view(bool)
 
 
 def wrong_texts(texts: pa.Array) -> list[int]:

@@ -315,9 +315,12 @@ def _new_room() -> Any:
 
 @kernel
 def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they do
-    image: Any, attribute: int, words: Any, text: Any, marked: Any, room: Any, ends: Any, out: Any
+    image: Any, attribute: int, spots: Any, text: Any, marked: Any, room: Any, ends: Any, out: Any
 ) -> Any:
-    """Report what is found in each word, and how many tests there are at the end of each."""
+    """Report what is found in each word, and how many tests there are at the end of each.
+
+    ``spots`` are where each begins and ends in the text.
+    """
     pool, literals = bytes_of(image, FIELD.text), longs_of(image, FIELD.literals)
     tables, uses = longs_of(image, FIELD.tables), longs_of(image, FIELD.uses)
     doubt_test, is_asked = longs_of(image, FIELD.doubt_test), bytes_of(image, FIELD.is_asked)
@@ -333,8 +336,8 @@ def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they
     places, classes, singles, backwards = room
     known = len(text) - WIDTH + 1  # from here on there is no whole window
     tests, count, asked, number = out
-    for word in range(len(words) - 1):
-        begin, end = words[word], words[word + 1]
+    for word in range(len(ends)):
+        begin, end = spots[2 * word], spots[2 * word + 1]
         stamp += 1
         reached, found, ends_at = begin, 0, end if len(wide) else begin
         # Two places before the word stand for its start and its end.
@@ -404,22 +407,33 @@ _TEXT: Final = array(types.uint8)
 _LONG: Final = array(types.int64)
 
 
-@entry((_TEXT, _LONG, types.int64, _LONG, _TEXT))
-def find_tests(data: Any, directory: Any, attribute: int, word_first: Any, text: Any) -> Any:
-    """The tests that may hold for each word of an attribute, and what is to be asked.
+@entry((_TEXT, _LONG, types.int64, _LONG, _LONG, _LONG, _TEXT))
+def find_tests(
+    data: Any, directory: Any, attributes: int, of: Any, word_first: Any, spots: Any, text: Any
+) -> Any:
+    """The tests that may hold for each word of several columns, and what is to be asked.
 
-    Where the tests of each word begin; those that hold, and ~ of those in doubt; word and doubt in
-    one number for each that is to be asked. Some are there twice.
+    ``of`` are the attributes of the columns; only so many have patterns at all. Where the tests of
+    each word begin; those that hold, and ~ of those in doubt; word and doubt in one number for each
+    that is to be asked. Some are there twice.
     """
     image = data, directory
     seen = np.zeros(len(longs_of(image, FIELD.literals)) // EACH, np.int32)
-    words = len(word_first) - 1
-    first = np.zeros(words + 1, np.int64)
-    room = np.empty(words + _ROOM, np.int32), np.int64(0), np.empty(_ROOM, np.int64), np.int64(0)
-    tests, count, asked, number = _search(
-        image, attribute, word_first, text, (seen, 0), _new_room(), first[1:], room
-    )
-    return first, tests[:count], asked[:number]
+    words = word_first[-1]
+    first, room = np.zeros(words + 1, np.int64), _new_room()
+    out = np.empty(words + _ROOM, np.int32), np.int64(0), np.empty(_ROOM, np.int64), np.int64(0)
+    for column in range(len(of)):
+        begin, end, before = word_first[column], word_first[column + 1], out[3]
+        if of[column] < attributes:
+            marked, ends = (seen, begin), first[begin + 1 : end + 1]
+            own = spots[2 * begin : 2 * end]
+            out = _search(image, of[column], own, text, marked, room, ends, out)
+            for place in range(before, out[3]):
+                out[2][place] += np.int64(begin) << 32
+        else:
+            for word in range(begin, end):
+                first[word + 1] = out[1]
+    return first, out[0][: out[1]], out[2][: out[3]]
 
 
 @entry(
@@ -450,7 +464,7 @@ def find_event_tests(
     ``spots`` are where the string of each attribute begins and ends, and -1 if there is none. The
     last of ``seen`` counts how often it was used. If there is no room for all, nothing that was
     written counts, and the answer is the room it takes, below 0. What is to be asked goes by
-    twice the number of the attribute, and the doubt. What is true of any string comes with it.
+    the number of the attribute, and the doubt. What is true of any string comes with it.
     """
     image = data, directory
     everywhere = longs_of(image, FIELD.everywhere)
@@ -465,7 +479,7 @@ def find_event_tests(
         word = spots[2 * attribute : 2 * attribute + 2]
         out = _search(image, attribute, word, text, (seen, seen[last]), room, ends, out)
         for place in range(before, out[3]):
-            out[2][place] |= np.int64(2 * attribute) << 32
+            out[2][place] |= np.int64(attribute) << 32
         seen[last] += 1
         found, count, asked, number = out
         for place in range(everywhere_first[attribute], everywhere_first[attribute + 1]):
