@@ -184,15 +184,18 @@ def texts_in_place(array: pa.Array) -> TextsInPlace | None:
     """
     if array.type not in _TEXTS:
         return None
+    nulls = array.null_count
+    if nulls and nulls == len(array):
+        return TextsInPlace(*text_bytes(array[:0]), np.zeros(0, np.int64))
     first, raw = text_bytes(array)
-    if not array.null_count:
+    if not nulls:
         return TextsInPlace(first, raw, None)
-    places = np.flatnonzero(valid_places(array))
-    begins = first[places]
-    if len(places) and (begins[1:] != first[places[:-1] + 1]).any():
+    [places] = valid_places(array).nonzero()
+    begins, ends = first[places], first[places + 1]
+    if not np.array_equal(begins[1:], ends[:-1]):
         return None
     found = np.empty(len(places) + 1, np.int64)
-    found[:-1], found[-1] = begins, first[places[-1] + 1] if len(places) else 0
+    found[:-1], found[-1] = begins, ends[-1]
     return TextsInPlace(found, raw, places)
 
 

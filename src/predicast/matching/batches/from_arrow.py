@@ -96,7 +96,7 @@ def _parts(table: pa.Table, leaf: LeafColumn, refusals: Refusals) -> list[TypedV
     if pa.types.is_null(kind):
         return []
     if is_text(kind) and not leaf.path:
-        strings = _ascii_strings(table.column(leaf.column))
+        strings = _strings_in_place(table.column(leaf.column))
         if strings is not None:
             return strings
     pieces = list(leaf.pieces(table))
@@ -200,7 +200,7 @@ def _number_parts(pieces: list[Piece]) -> list[TypedValues]:
     return parts
 
 
-def _ascii_strings(column: pa.ChunkedArray) -> list[TypedValues] | None:
+def _strings_in_place(column: pa.ChunkedArray) -> list[TypedValues] | None:
     """Strings of a plain column where they lie; ``None`` if there is more to it than that.
 
     There may be dozens of such columns in each small batch: so no more of Arrow than its buffers.
@@ -213,7 +213,7 @@ def _ascii_strings(column: pa.ChunkedArray) -> list[TypedValues] | None:
         if found is None:
             return None
         words.append(Words(found.first, found.raw))
-        if not words[-1].is_ascii():
+        if not words[-1].is_ascii() and wrong_texts(chunk):
             return None
         rows.append(found.places if start == 0 or found.places is None else found.places + start)
         start += len(chunk)

@@ -67,6 +67,8 @@ def _slot(key: Any, mask: Any) -> Any:
 def _common(left: Any, at: int, right: Any, place: int, most: int) -> int:
     """How many bytes, at most ``most``, left[at:] and right[place:] begin with in common."""
     length = 0
+    while length + WIDTH <= most and eight_at(left, at + length) == eight_at(right, place + length):
+        length += WIDTH
     while length < most and left[at + length] == right[place + length]:
         length += 1
     return length
@@ -100,7 +102,7 @@ def _window(text: Any, place: int, end: int) -> Any:
     return found
 
 
-@kernel
+@inlined
 def _longest_at(
     tables: Any,
     slots: Any,
@@ -112,7 +114,7 @@ def _longest_at(
     text: Any,
     place: int,
     end: int,
-) -> int:
+) -> Any:
     """The longest literal of a section, of some classes, that text[place:end] begins with, or -1.
 
     ``key`` is the window there. What the widest class finds has the others' literals on its path.
@@ -129,15 +131,15 @@ def _longest_at(
             while bucket != NO_BUCKET and slots[2 * (first + slot)] != short:
                 slot = (slot + 1) & mask
                 bucket = slots[2 * (first + slot) + 1]
-    if bucket == NO_BUCKET:
-        return -1
-    low: Any = np.int64(bucket >> HALF)
-    high: Any = np.int64(bucket & LOW_HALF)
-    literal = _last_not_after(literals, pool, low, high, text, place, end)
-    size = literals[EACH * (literal + 1)] - literals[EACH * literal]
-    same = _common(pool, literals[EACH * literal], text, place, min(size, end - place))
-    while literal >= 0 and literals[EACH * (literal + 1)] - literals[EACH * literal] > same:
-        literal = literals[EACH * literal + PARENT]
+    literal: Any = np.int64(-1)
+    if bucket != NO_BUCKET:
+        low: Any = np.int64(bucket >> HALF)
+        high: Any = np.int64(bucket & LOW_HALF)
+        literal = _last_not_after(literals, pool, low, high, text, place, end)
+        size = literals[EACH * (literal + 1)] - literals[EACH * literal]
+        same = _common(pool, literals[EACH * literal], text, place, min(size, end - place))
+        while literal >= 0 and literals[EACH * (literal + 1)] - literals[EACH * literal] > same:
+            literal = literals[EACH * literal + PARENT]
     return literal
 
 
@@ -360,18 +362,18 @@ def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they
                 if place >= begin - 1:
                     here, there = max(place, begin), section if place >= begin else at_start
                     key = _window(text, here, end)
+                    some = classes[which]
                     literal = _longest_at(
-                        *(tables, slots, literals, pool, there),
-                        *(classes[which], key, text, here, end),
+                        tables, slots, literals, pool, there, some, key, text, here, end
                     )
                 else:
                     size = min(end - begin, LONGEST)
                     for step in range(size):
                         backwards[step] = text[end - 1 - step]
                     key = window(backwards, 0, size)
+                    some = classes[which]
                     literal = _longest_at(
-                        *(tables, slots, literals, pool, at_end),
-                        *(classes[which], key, backwards, 0, size),
+                        tables, slots, literals, pool, at_end, some, key, backwards, 0, size
                     )
                 while literal >= 0 and seen[literal] != stamp:
                     seen[literal] = stamp
