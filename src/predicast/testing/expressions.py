@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from hypothesis import strategies as st
@@ -27,11 +28,19 @@ _NETWORKS: Final = ("10.0.0.0/8", "10.1.2.3", "0.0.0.0/0", "2001:db8::/32", "::/
 _ADDRESSES: Final = ("10.1.2.3", "11.0.0.1", "2001:db8::1", "::ffff:10.1.2.3", "fe80::1%eth0")
 
 
+def _is_plain(constraint: Constraint) -> bool:
+    return constraint.kind is not Kind.LIST and not constraint.operator.value.startswith("not ")
+
+
+_PLAIN_TESTS: Final = some.constraints(st.sampled_from(some.PLAIN)).filter(_is_plain)
+
+
 def trees(kind: Kind | None = None, depth: int = 3) -> st.SearchStrategy[Tree]:
     """Expressions that may have a value of the kind, over the names of ``strategies``."""
     return _trees(kind, depth)
 
 
+@lru_cache
 @st.composite
 def _trees(draw: st.DrawFn, kind: Kind | None, depth: int) -> Tree:
     wanted = kind or draw(st.sampled_from(_KINDS))
@@ -55,6 +64,7 @@ def _makers(kind: Kind) -> list[str]:
     return [name for name, each in FUNCTIONS.items() if each.result is None or kind in each.result]
 
 
+@lru_cache
 @st.composite
 def _arguments(draw: st.DrawFn, function: str, place: int, kind: Kind, depth: int) -> Tree:
     known = FUNCTIONS[function]
@@ -74,6 +84,7 @@ def _arguments(draw: st.DrawFn, function: str, place: int, kind: Kind, depth: in
     return draw(_trees(draw(st.sampled_from(sorted(kinds, key=str))), depth))
 
 
+@lru_cache
 @st.composite
 def _cases(draw: st.DrawFn, kind: Kind, depth: int) -> Tree:
     branches = tuple(
@@ -89,6 +100,7 @@ def _cases(draw: st.DrawFn, kind: Kind, depth: int) -> Tree:
         return Input(draw(some.attribute_names()))
 
 
+@lru_cache
 @st.composite
 def _conditions(draw: st.DrawFn, depth: int) -> Condition:
     shape = draw(st.sampled_from(["test", "test", "not", "and", "or"]))
@@ -100,11 +112,11 @@ def _conditions(draw: st.DrawFn, depth: int) -> Condition:
     return And(parts) if shape == "and" else Or(parts)
 
 
+@lru_cache
 @st.composite
 def _tests(draw: st.DrawFn, depth: int) -> Test:
     """A test as the parser makes it: what is negated stands under a NOT."""
-    plain = some.constraints(st.sampled_from(some.PLAIN))
-    constraint = draw(plain.filter(_is_plain))
+    constraint = draw(_PLAIN_TESTS)
     kind = constraint.kind or draw(st.sampled_from(_KINDS))
     subject = draw(_trees(kind, max(depth - 1, 0)))
     if isinstance(subject, Constant):
@@ -112,15 +124,13 @@ def _tests(draw: st.DrawFn, depth: int) -> Test:
     return Test(subject, Constraint(name_of(subject), constraint.operator, constraint.operand))
 
 
-def _is_plain(constraint: Constraint) -> bool:
-    return constraint.kind is not Kind.LIST and not constraint.operator.value.startswith("not ")
-
-
+@lru_cache
 def derived_attributes() -> st.SearchStrategy[Tree]:
     """Expressions that name an attribute at least."""
     return trees().filter(lambda tree: not isinstance(tree, Constant | Input))
 
 
+@lru_cache
 @st.composite
 def derived_constraints(draw: st.DrawFn) -> Constraint:
     """Constraints on what an expression gives, with operands of a kind that it may be of."""

@@ -2,11 +2,14 @@
 
 Values come from small pools, so that constraints and events meet often, and from the edges of each
 type (``predicast.testing.edges``), so that they also meet there.
+
+Each function makes its strategy once: to make and check one takes longer than to draw from it.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -28,7 +31,7 @@ from predicast.model import (
     Subscription,
     subscription_of,
 )
-from predicast.model.decimals import ExactDecimal, exact_number
+from predicast.model.decimals import ExactDecimal
 from predicast.model.elements import ELEMENT, FIELDS
 from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
 from predicast.model.values import INT_MAX, INT_MIN
@@ -46,35 +49,47 @@ _SMALL_STRINGS: Final = (
 _START: Final = datetime(2026, 1, 31, 23, 59, 59, 999_998, tzinfo=UTC)
 
 
+@lru_cache
 def attribute_names() -> st.SearchStrategy[str]:
     """A few names, so that events and constraints share them."""
     return st.sampled_from(NAMES)
 
 
+@lru_cache
 def integers() -> st.SearchStrategy[int]:
     """64-bit integers."""
     small, at_edges = st.sampled_from(_SMALL_INTEGERS), st.sampled_from(edges.INTEGERS)
     return small | at_edges | st.integers(INT_MIN, INT_MAX)
 
 
+@lru_cache
 def floats() -> st.SearchStrategy[float]:
     """Finite floats."""
     halves, at_edges = st.sampled_from(_HALVES), st.sampled_from(edges.FLOATS)
     return halves | at_edges | st.floats(allow_nan=False, allow_infinity=False)
 
 
+@lru_cache
 def decimals() -> st.SearchStrategy[ExactDecimal]:
     """Numbers that are neither 64-bit integers nor floats."""
-    drawn: st.SearchStrategy[Any] = st.decimals(-(10**25), 10**25, places=22).map(exact_number)
-    exact = drawn.filter(lambda number: type(number) is ExactDecimal)
-    return st.sampled_from(edges.DECIMALS) | exact
+    # The shortest text of a float has 17 digits at most; these have more, and end in a one.
+    digits, places = st.integers(10**17, 10**46), st.sampled_from((1, 2, 22))
+    drawn = st.builds(
+        lambda sign, number, place: ExactDecimal(f"{sign}{number}1E-{place}"),
+        st.sampled_from(("", "-")),
+        digits,
+        places,
+    )
+    return st.sampled_from(edges.DECIMALS) | drawn
 
 
+@lru_cache
 def numbers() -> st.SearchStrategy[int | float | ExactDecimal]:
     """Numbers of every type; decimals are rarer than the others, as they are in events."""
     return integers() | floats() | integers() | floats() | decimals()
 
 
+@lru_cache
 def strings() -> st.SearchStrategy[str]:
     """Strings that share prefixes, suffixes and parts."""
     small, at_edges = st.sampled_from(_SMALL_STRINGS), st.sampled_from(edges.STRINGS)
@@ -82,12 +97,14 @@ def strings() -> st.SearchStrategy[str]:
     return small | at_edges | st.text(characters, max_size=4)
 
 
+@lru_cache
 def timestamps() -> st.SearchStrategy[datetime]:
     """Instants in UTC, often a microsecond apart or at an end of the calendar."""
     near = st.integers(0, 6).map(lambda step: _START + timedelta(microseconds=step))
     return near | st.sampled_from(edges.TIMESTAMPS) | st.datetimes(timezones=st.just(UTC))
 
 
+@lru_cache
 def values(kind: Kind | None = None) -> st.SearchStrategy[Any]:
     """Values of one kind, or single ones of any."""
     if kind is Kind.LIST:
@@ -101,6 +118,7 @@ def values(kind: Kind | None = None) -> st.SearchStrategy[Any]:
     return st.one_of(*by_kind.values()) if kind is None else by_kind[kind]
 
 
+@lru_cache
 def lists(depth: int = 2) -> st.SearchStrategy[list[Any]]:
     """Lists of values, of objects with some of the fields of ``ELEMENT_NAMES``, and of lists."""
     inner = values() if depth == 0 else values() | lists(depth - 1)
@@ -112,6 +130,7 @@ def lists(depth: int = 2) -> st.SearchStrategy[list[Any]]:
     return alike.flatmap(lambda elements: st.lists(elements, max_size=4))
 
 
+@lru_cache
 @st.composite
 def intervals(draw: st.DrawFn) -> Interval:
     """Intervals of numbers (integer, real or mixed ends) and of timestamps, never empty."""
@@ -127,6 +146,7 @@ def intervals(draw: st.DrawFn) -> Interval:
         return Interval(lo, hi)
 
 
+@lru_cache
 def like_patterns() -> st.SearchStrategy[LikePattern]:
     """LIKE patterns with ``!`` as their escape."""
     piece = st.sampled_from(["%", "_", "a", "b", "ab", "!%", "!_", "!!", "é", "\0", "\U0010ffff"])
@@ -137,6 +157,7 @@ def like_patterns() -> st.SearchStrategy[LikePattern]:
     return patterns.map(lambda pattern: LikePattern(pattern, "!"))
 
 
+@lru_cache
 def regexes() -> st.SearchStrategy[str]:
     """A few regular expressions, valid in RE2."""
     plain = [
@@ -155,6 +176,7 @@ def regexes() -> st.SearchStrategy[str]:
     return st.sampled_from(edges.REGEXES) | st.sampled_from(plain)
 
 
+@lru_cache
 @st.composite
 def constraints(
     draw: st.DrawFn,
@@ -191,6 +213,7 @@ PLAIN: Final = tuple(operator for operator in Operator if operator not in JOINED
 _OF_VALUES: Final = tuple(operator for operator in PLAIN if operator not in ELEMENTS)
 
 
+@lru_cache
 def _of_elements(lists: int) -> st.SearchStrategy[Subscription]:
     """What an element is to match."""
     operators = st.sampled_from(PLAIN if lists > 1 else _OF_VALUES)
@@ -200,6 +223,7 @@ def _of_elements(lists: int) -> st.SearchStrategy[Subscription]:
     ).map(subscription_of)
 
 
+@lru_cache
 def joined_constraints(operator: Operator, name: str) -> st.SearchStrategy[Constraint]:
     """Any or all of constraints on an attribute, of one kind or of several, one in another."""
     parts = st.recursive(
@@ -216,6 +240,7 @@ def joined_constraints(operator: Operator, name: str) -> st.SearchStrategy[Const
     )
 
 
+@lru_cache
 def expressions(
     leaves: st.SearchStrategy[Constraint] | None = None, *, max_leaves: int = 6
 ) -> st.SearchStrategy[Expression]:
@@ -232,6 +257,7 @@ def expressions(
     )
 
 
+@lru_cache
 def rests() -> st.SearchStrategy[Expression]:
     """What a clause may have as its rest: AND and OR over constraints."""
     tests: st.SearchStrategy[Expression] = constraints().map(Leaf)
@@ -245,12 +271,14 @@ def rests() -> st.SearchStrategy[Expression]:
     )
 
 
+@lru_cache
 def clauses() -> st.SearchStrategy[Clause]:
     """Clauses of a few constraints, some of them with a rest."""
     tests = st.lists(constraints(), max_size=3).map(tuple)
     return st.builds(Clause, tests, st.none() | st.none() | rests())
 
 
+@lru_cache
 def wide_expressions() -> st.SearchStrategy[Expression]:
     """Expressions that would be a great many clauses: AND of ORs over several attributes."""
     test: st.SearchStrategy[Expression] = constraints(st.sampled_from(PLAIN)).map(Leaf)
@@ -259,6 +287,7 @@ def wide_expressions() -> st.SearchStrategy[Expression]:
     return st.lists(either | test, min_size=4, max_size=7).map(lambda parts: And(tuple(parts)))
 
 
+@lru_cache
 def subscriptions() -> st.SearchStrategy[Subscription]:
     """Mostly one or two clauses; now and then a whole tree, everything, or nothing."""
     clause = st.lists(constraints(), max_size=4)
@@ -268,6 +297,7 @@ def subscriptions() -> st.SearchStrategy[Subscription]:
     return plain | with_rests | trees.map(subscription_of)
 
 
+@lru_cache
 def events(*, regions: bool = True) -> st.SearchStrategy[Event]:
     """Events with some of the names; with intervals unless told otherwise."""
     value: st.SearchStrategy[Any] = values() | values() | lists()

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from predicast.matching.columnar import loops
 from predicast.matching.columnar.compiling_process import LOCK
 
 # Whatever is subscribed and comes, brute force says whether the answers are right.
@@ -111,31 +110,25 @@ print(entries.compiled_here())
 """
 
 
-def test_two_that_start_together_compile_once_and_for_all_who_come_after(tmp_path: Path) -> None:
-    for process in [start(FOUND, tmp_path), start(FOUND, tmp_path)]:
+IN_A_THREAD = "warming_up._can_start_python = lambda: False\n" + FOUND
+
+
+def test_everything_is_compiled_once(tmp_path: Path) -> None:
+    """One test rather than three: to compile everything takes longer than all others together."""
+    for process in [start(FOUND, tmp_path), start(FOUND, tmp_path)]:  # they start together
         said(process)
     [lock] = tmp_path.rglob(LOCK)
     assert len(lock.read_text(encoding="utf-8").splitlines()) == 1
-    assert said(start(FOUND, tmp_path)) == "[]"
+    assert said(start(FOUND, tmp_path)) == "[]"  # who comes after finds it
+    [kept] = tmp_path.rglob("*.keep_live-*.nbi")
+    kept.unlink()
+    assert said(start(IN_A_THREAD, tmp_path)) == "['keep_live']"  # where no process can be started
 
 
 @pytest.mark.parametrize("hindrance", ["sys.executable = ''", "sys.frozen = True"])
 def test_an_application_that_contains_python_is_none_to_start(hindrance: str) -> None:
     code = f"import sys\n{hindrance}\nprint(warming_up._can_start_python())"
     assert said(start(code)) == "False"
-
-
-def test_without_a_python_to_start_a_thread_compiles(tmp_path: Path) -> None:
-    code = """
-warming_up._can_start_python = lambda: False
-check()
-Engine().warm_up()
-assert loops.now is not loops.PLAIN
-check()
-from predicast.matching.columnar.kernels import entries
-print(len(entries.compiled_here()))
-"""
-    assert said(start(code, tmp_path)) == str(len(loops.Loops._fields) - 1)
 
 
 def test_switched_off_the_plain_loops_stay() -> None:
