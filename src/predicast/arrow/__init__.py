@@ -9,6 +9,7 @@ from predicast.arrow.tables import TableLike, as_table
 from predicast.arrow.values import (
     Numbers,
     Read,
+    are_unicode,
     booleans,
     floats,
     instants,
@@ -27,6 +28,7 @@ __all__ = [
     "Numbers",
     "Read",
     "TableLike",
+    "are_unicode",
     "as_table",
     "booleans",
     "coded_text",

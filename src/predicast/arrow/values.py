@@ -211,12 +211,19 @@ def valid_places(array: pa.Array) -> _Mask:
 
 
 def wrong_texts(texts: pa.Array) -> list[int]:
-    """The positions of those that are not Unicode."""
+    """The positions of those that are not Unicode, among texts without nulls."""
+    if are_unicode(texts):
+        return []
+    return [place for place, raw in enumerate(_raw_bytes(texts)) if not _is_unicode(raw)]
+
+
+def are_unicode(texts: pa.Array) -> bool:
+    """Whether all texts are, but for nulls."""
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        return [place for place, raw in enumerate(_raw_bytes(texts)) if not _is_unicode(raw)]
-    return []
+        return False
+    return True
 
 
 def _raw_bytes(texts: pa.Array) -> list[bytes]:

@@ -40,8 +40,12 @@ def columns(values: list[str | None]) -> dict[str, pa.Array]:
         ),
         pa.array([None, *values], pa.string()),
     )
+    written = pa.array(["null" if value is None else value for value in values], pa.string())
+    bits = pa.py_buffer(np.packbits([value is not None for value in values], bitorder="little"))
+    hidden = pa.Array.from_buffers(pa.string(), len(values), [bits, *written.buffers()[1:]])
     return {
         "plain": plain,
+        "bytes that are null": hidden,
         "large": plain.cast(pa.large_string()),
         "view": plain.cast(pa.string_view()),
         "slice": padded.slice(2, len(values)),

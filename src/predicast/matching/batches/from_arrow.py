@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from predicast.arrays import Words, offsets
 from predicast.arrow import (
     Read,
+    are_unicode,
     booleans,
     coded_text,
     floats,
@@ -213,7 +214,7 @@ def _strings_in_place(column: pa.ChunkedArray) -> list[TypedValues] | None:
         if found is None:
             return None
         words.append(Words(found.first, found.raw))
-        if not words[-1].is_ascii() and wrong_texts(chunk):
+        if not words[-1].is_ascii() and not are_unicode(chunk):
             return None
         rows.append(found.places if start == 0 or found.places is None else found.places + start)
         start += len(chunk)
