@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from predicast.arrays import Words, offsets
 from predicast.arrow import (
     Read,
+    are_unicode,
     booleans,
     coded_text,
     floats,
@@ -28,6 +29,7 @@ from predicast.arrow import (
     numbers,
     numpy_of,
     text_bytes,
+    texts_in_place,
     wrong_texts,
 )
 from predicast.errors import (
@@ -44,7 +46,6 @@ from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leav
 from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
 from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
-    SAMPLE,
     Booleans,
     ClosedEnds,
     Decimals,
@@ -56,7 +57,6 @@ from predicast.matching.batches.typed_values import (
     Strings,
     Timestamps,
     TypedValues,
-    repeats,
 )
 from predicast.model import Interval
 from predicast.model.elements import ELEMENT, MAX_ELEMENTS
@@ -97,6 +97,10 @@ def _parts(table: pa.Table, leaf: LeafColumn, refusals: Refusals) -> list[TypedV
     kind = leaf.type
     if pa.types.is_null(kind):
         return []
+    if is_text(kind) and not leaf.path:
+        strings = _strings_in_place(table.column(leaf.column))
+        if strings is not None:
+            return strings
     pieces = list(leaf.pieces(table))
     if is_exact(kind):
         return _number_parts(pieces)
@@ -198,10 +202,37 @@ def _number_parts(pieces: list[Piece]) -> list[TypedValues]:
     return parts
 
 
+def _strings_in_place(column: pa.ChunkedArray) -> list[TypedValues] | None:
+    """Strings of a plain column where they lie; ``None`` if there is more to it than that.
+
+    There may be dozens of such columns in each small batch: so no more of Arrow than its buffers.
+    """
+    words: list[Words] = []
+    rows: list[Rows | None] = []
+    start = 0
+    for chunk in column.chunks:
+        found = texts_in_place(chunk)
+        if found is None:
+            return None
+        words.append(Words(found.first, found.raw))
+        if not words[-1].is_ascii() and not are_unicode(chunk):
+            return None
+        rows.append(found.places if start == 0 or found.places is None else found.places + start)
+        start += len(chunk)
+    every = Words.joined(words)
+    if not len(every):
+        return []
+    if all(each is None for each in rows):
+        return [Strings(None, None, every)]
+    lengths = offsets([len(chunk) for chunk in column.chunks])
+    spans = zip(rows, lengths[:-1], lengths[1:], strict=True)
+    return [Strings(None, _one([np.arange(a, b) if r is None else r for r, a, b in spans]), every)]
+
+
 def _strings(name: str, pieces: list[Piece], refusals: Refusals) -> Strings:
-    """Strings where they lie, numbered if they repeat or came so."""
+    """Strings where they lie, numbered if they came so."""
     pieces = [_unicode(name, piece, refusals) for piece in pieces]
-    if not _are_numbered(pieces[0].array):
+    if not pa.types.is_dictionary(pieces[0].array.type):
         found = Words.joined([Words(*text_bytes(piece.array)) for piece in pieces])
         return Strings(None, _rows(pieces), found)
     words, numbered = [], []
@@ -212,14 +243,6 @@ def _strings(name: str, pieces: list[Piece], refusals: Refusals) -> Strings:
     starts = offsets([len(each) for each in words])[:-1].astype(np.int32)
     codes = _one([each + start for each, start in zip(numbered, starts, strict=True)])
     return Strings(codes, _rows(pieces), Words.joined(words))
-
-
-def _are_numbered(texts: pa.Array) -> bool:
-    """Whether they are numbers of words, or should be."""
-    if pa.types.is_dictionary(texts.type):
-        return True
-    some = texts.slice(0, SAMPLE)
-    return repeats(Words(*text_bytes(some)).encoded())
 
 
 def _unicode(name: str, piece: Piece, refusals: Refusals) -> Piece:
