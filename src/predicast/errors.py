@@ -17,6 +17,7 @@
     │   │   │   ├── MissingParameterError  names
     │   │   │   └── UnknownParameterError  name, suggestion
     │   │   ├── InvalidPatternError    variable
+    │   │   ├── UnknownClassError      name, suggestion
     │   │   ├── UnknownFunctionError   name, suggestion
     │   │   └── UnsupportedSyntaxError
     │   ├── InvalidExpressionError     function, argument
@@ -75,6 +76,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, Final
 
 _COMPARED: Final = 10_000  # characters in which a similar word is looked for: some milliseconds
@@ -94,13 +96,9 @@ class PredicastError(Exception):
 
     @classmethod
     def _field_names(cls) -> list[str]:
-        return [
-            name
-            for base in cls.__mro__
-            if issubclass(base, PredicastError)
-            for name in inspect.get_annotations(base)
-            if name != "message"
-        ]
+        bases = [base for base in cls.__mro__ if issubclass(base, PredicastError)]
+        names = [name for base in bases for name in inspect.get_annotations(base)]
+        return [name for name in names if name != "message"]
 
     def __str__(self) -> str:
         return self.message
@@ -108,11 +106,7 @@ class PredicastError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions travel between processes (Spark workers); fields must come along.
         fields = {name: getattr(self, name) for name in self._field_names()}
-        return _rebuild, (type(self), self.message, fields)
-
-
-def _rebuild(cls: type[PredicastError], message: str, fields: dict[str, Any]) -> PredicastError:
-    return cls(message, **fields)
+        return partial(type(self), **fields), (self.message,)
 
 
 def suggest(word: str, known: Iterable[str]) -> str | None:
@@ -231,6 +225,13 @@ class InvalidPatternError(ParseError):
     """A graph pattern apart from the home vertex, or with a variable that is never bound."""
 
     variable: str | None
+
+
+class UnknownClassError(ParseError):
+    """A class, behind IS A, that the ontology does not have, or more than one of that name."""
+
+    name: str | None
+    suggestion: str | None
 
 
 class UnknownFunctionError(ParseError):

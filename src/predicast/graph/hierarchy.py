@@ -72,6 +72,13 @@ class Hierarchy:
         """The code of a name, if it is known."""
         return self._codes.get(name)
 
+    def by_name(self) -> dict[str, tuple[str, ...]]:
+        """The parents of each name, by name."""
+        return {
+            name: tuple([self.names[each] for each in above])
+            for name, above in zip(self.names, self.parents, strict=True)
+        }
+
     def bits(self, code: int) -> int:
         """The ancestors of a name as a bitset: bit ``c`` is set if ``c`` is one."""
         try:

@@ -41,9 +41,3 @@ DATE_TIME: Final = f"{XSD}dateTime"
 SUBJECT_CLASS: Final = f"{PREDICAST}subjectClass"
 META_PROPERTY: Final = f"{PREDICAST}property"
 OBJECT_CLASS: Final = f"{PREDICAST}objectClass"
-
-
-def local_name(iri: str) -> str:
-    """The last part of an IRI, behind its ``#``, ``/`` or ``:``; the whole if that is empty."""
-    cut = max(iri.rfind("#"), iri.rfind("/"), iri.rfind(":"))
-    return iri[cut + 1 :] or iri

@@ -46,11 +46,11 @@ from predicast.graph.names import (
     SUBJECT_CLASS,
     THING,
     TYPE,
-    local_name,
 )
 from predicast.graph.rdf_text import rdf_text, read_rdf
 from predicast.graph.terms import Iri, Literal, Term, Triple
 from predicast.model import Value
+from predicast.model.vocabulary import Vocabulary, local_name
 
 _CLASSES: Final = frozenset({f"{RDFS}Class", f"{OWL}Class", f"{OWL}DeprecatedClass"})
 OBJECT_PROPERTY: Final = f"{OWL}ObjectProperty"
@@ -178,6 +178,10 @@ class Ontology:
         prefixes = [f"@prefix {name}: <{iri}> ." for name, iri in self.prefixes.items()]
         statements = [" ".join(map(str, triple)) + " ." for triple in self._triples]
         return "\n".join([*prefixes, *statements, ""])
+
+    def vocabulary(self) -> Vocabulary:
+        """Its names and hierarchies alone, for engines of flat events."""
+        return Vocabulary(dict(self.prefixes), self.classes.by_name(), self.properties.by_name())
 
     def __reduce__(self) -> tuple[Any, ...]:
         names = (self.classes.names, self.properties.names)

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from predicast.errors import InvalidEventGraphError, suggest
 from predicast.graph.entailment import stated_classes
 from predicast.graph.event_graph import Arc, EventGraph
-from predicast.graph.names import local_name
 from predicast.graph.ontology import Ontology
+from predicast.model.vocabulary import local_name
 
 
 class _Legal(NamedTuple):

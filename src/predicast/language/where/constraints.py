@@ -1,4 +1,4 @@
-"""Constraints made of what was read, and tests of patterns: LIKE and ILIKE, of one or several."""
+"""Constraints made of what was read; tests of patterns, LIKE and ILIKE, and of classes, IS A."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from typing import Final
 
 from sqlglot.tokenizer_core import Token, TokenType
 
+from predicast.errors import UnknownClassError
+from predicast.language.class_tests import implied_vocabulary
 from predicast.language.where.cases import CaseReader
 from predicast.language.where.lowered import lowered_literal, lowered_pattern
+from predicast.language.where.position import error_at
 from predicast.language.where.scalars import Operand
 from predicast.language.where.shape import ConstraintTemplate, Literal
 from predicast.language.where.truth import Written
 from predicast.model import And, Kind, Leaf, Not, Operator, Or
 
+_WITH_ONTOLOGY: Final = "make the engine with one: Engine(ontology=...)"
+_WITHOUT_PARAMETERS: Final = "write the values into the text"
 _QUANTIFIERS: Final = frozenset({TokenType.ANY, TokenType.SOME, TokenType.ALL})
 
 
@@ -40,6 +45,39 @@ class ConstraintReader(CaseReader):
         truth = Literal(start, start, lambda _: True, Kind.BOOLEAN)
         name = self._attribute(operand.tree)
         return ConstraintTemplate(name, Operator.EQ, (truth,), start, operand.fixed)
+
+    # Classes.
+
+    def _at_class_test(self) -> bool:
+        is_quoted = self._token.token_type in {TokenType.IDENTIFIER, TokenType.STRING}
+        return self._token.text.upper() == "A" and not is_quoted
+
+    def _class_test(self, left: Operand, at: Token) -> Written:
+        """One of the names of a class and of all below it."""
+        vocabulary, word = implied_vocabulary(), self._advance()
+        if vocabulary is None:
+            self._fail("IS A is about the classes of an ontology", word, hint=_WITH_ONTOLOGY)
+        if self._parameters:
+            self._fail("IS A and parameters do not go together", word, hint=_WITHOUT_PARAMETERS)
+        named = self._string("after IS A")
+        name = named.convert(self._text[named.start : named.end])
+        assert isinstance(name, str)
+        try:
+            members = vocabulary.class_names(name)
+        except UnknownClassError as error:
+            raise error_at(
+                UnknownClassError,
+                self._text,
+                named.start,
+                error.message,
+                name=name,
+                suggestion=error.suggestion,
+            ) from None
+        # They stand nowhere in the text, which is therefore never taken for the shape of others.
+        values = [_member(named.start, each) for each in sorted(members)]
+        return Leaf(self._constraint(left, Operator.IN, at, *values))
+
+    # Patterns.
 
     def _like(self, left: Operand, at: Token, *, negated: bool) -> Written:
         word = self._advance()
@@ -104,3 +142,7 @@ class ConstraintReader(CaseReader):
 def literal_operand(literal: Literal) -> Operand:
     """A literal that stands alone."""
     return Operand(None, literal, literal.start)
+
+
+def _member(start: int, name: str) -> Operand:
+    return literal_operand(Literal(start, start, lambda _: name, Kind.STRING))

@@ -18,6 +18,7 @@ recursion, and every error knows its place.
                | scalar [NOT] RLIKE string
                | scalar IS [NOT] truth
                | scalar IS [NOT] DISTINCT FROM ( scalar | NULL )
+               | scalar IS [NOT] A string                a class of an ontology, or one below it
                | function "(" scalar "," string ")"
                | a test of a list: ``lists.py``
                | scalar                                 a boolean
@@ -312,6 +313,9 @@ class Parser(ListReader):
             self._expect(TokenType.FROM, "FROM after DISTINCT", "write x IS DISTINCT FROM 5")
             same = self._same(left, at, "DISTINCT FROM")
             return same if negated else Not(same)
+        if self._at_class_test():
+            class_test = self._class_test(left, at)
+            return Not(class_test) if negated else class_test
         if word.token_type in {TokenType.TRUE, TokenType.FALSE}:
             literal = literal_operand(self._literal(""))
             truth = is_true(Leaf(self._constraint(left, Operator.EQ, at, literal)))

@@ -1,0 +1,174 @@
+"""``Readings``: what a flat event says by an ontology's properties.
+
+Whatever has a ``cellPhoneNumber`` has a ``telephoneNumber``, if the ontology says so: the event
+gets, under each name that some subscription looks at, the value of an attribute whose name is that
+of the property or of one below it. Subscriptions and matchers know nothing of this.
+
+An event may give one property several values, as ``cellPhoneNumber`` and ``homePhoneNumber``. Then
+it has several *readings*, one for each choice of a value for every property, and matches what one
+of them matches: as a region matches what one of its points does. So all that a subscription says
+about a property is said of one value, NOT included, and a property is absent if no attribute gives
+it a value.
+
+Cost: of a batch none but for the names, unless rows have several readings. Those are made one by
+one, as many as the numbers of different values multiply to, and at most ``MAX_READINGS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from predicast.errors import InvalidEventError
+from predicast.model import Event, Held, Interval
+from predicast.model.event import trusted_event
+from predicast.model.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from predicast.matching.batches import EventBatch
+    from predicast.matching.batches.typed_values import TypedValues
+
+MAX_READINGS: Final = 1024  # of one event
+_PIECE: Final = 1 << 12  # events that are read one by one if one of them has several readings
+
+
+class Reading(NamedTuple):
+    """What an event says, and which attribute each property was taken from, if not its own."""
+
+    event: Event
+    sources: Mapping[str, str]
+
+
+class ReadBatch(NamedTuple):
+    """Readings as columns; ``rows`` says whose they are, unless each event has one."""
+
+    start: int  # the event that is row 0
+    batch: EventBatch
+    rows: np.ndarray | None
+
+
+class Readings:
+    """The readings of events, by the properties among some names of attributes."""
+
+    __slots__ = ("_given_by", "names")
+
+    names: frozenset[str]  # of all attributes that are to be read
+
+    def __init__(self, vocabulary: Vocabulary, names: Iterable[str]) -> None:
+        wanted = frozenset(names)
+        given_by = {name: vocabulary.attribute_names(name) for name in wanted}
+        # Its own name comes first, so that of equal values it is the one that is told.
+        self._given_by = {
+            name: (name, *sorted(others - {name}))
+            for name, others in given_by.items()
+            if len(others) > 1
+        }
+        self.names = wanted.union(*given_by.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._given_by)
+
+    # One event.
+
+    def events(self, event: Event) -> list[Event]:
+        """The readings; mostly one."""
+        return [reading.event for reading in self.of(event)]
+
+    def of(self, event: Event) -> list[Reading]:
+        """The readings, and where their values come from."""
+        choices = {name: self._choices(name, event) for name in self._given_by}
+        choices = {name: each for name, each in choices.items() if each}
+        count = prod(map(len, choices.values()))
+        if count > MAX_READINGS:
+            raise _too_many(choices, count)
+        attributes = dict(event.items())
+        return [
+            _reading(attributes, dict(zip(choices, chosen, strict=True)))
+            for chosen in product(*choices.values())
+        ]
+
+    def _choices(self, name: str, event: Event) -> list[tuple[str, Held]]:
+        """The different values that the event gives a property, each with one attribute."""
+        found: dict[tuple[type, Held], tuple[str, Held]] = {}
+        for source in self._given_by[name]:
+            value = event.get(source)
+            if value is not None:
+                found.setdefault((type(value), value), (source, value))  # 1 and TRUE are two
+        return list(found.values())
+
+    # Columns.
+
+    def batches(self, batch: EventBatch) -> Iterator[ReadBatch]:
+        """The readings of a batch, in pieces."""
+        renamed = self._renamed(batch)
+        if renamed is not None:
+            yield ReadBatch(0, renamed, None)
+            return
+        for start, piece in batch.chunks(_PIECE):
+            renamed = self._renamed(piece)
+            if renamed is None:
+                yield self._one_by_one(start, piece)
+            else:
+                yield ReadBatch(start, renamed, None)
+
+    def _renamed(self, batch: EventBatch) -> EventBatch | None:
+        """The batch with columns under other names as well; ``None`` if that does not do."""
+        from predicast.matching.batches.event_batch import EventBatch
+
+        parts = {name: batch.parts(name) for name in batch.attributes()}
+        for name, sources in self._given_by.items():
+            columns = [filled for each in sources if (filled := _filled(batch, each))]
+            if len(columns) > 1 and _overlap(batch, columns):
+                return None
+            if columns:
+                parts[name] = [part for column in columns for part in column]
+        return EventBatch(len(batch), parts)
+
+    def _one_by_one(self, start: int, batch: EventBatch) -> ReadBatch:
+        import numpy as np
+
+        from predicast.matching.batches.event_batch import EventBatch
+
+        rows: list[int] = []
+        read: list[Event] = []
+        for row, event in enumerate(batch.events()):
+            found = self.events(event)
+            rows += [row] * len(found)
+            read += found
+        return ReadBatch(start, EventBatch.from_events(read), np.array(rows, np.int64))
+
+
+def _reading(attributes: dict[str, Held], chosen: dict[str, tuple[str, Held]]) -> Reading:
+    values = {**attributes, **{name: value for name, (_, value) in chosen.items()}}
+    is_region = any(type(value) is Interval for value in values.values())
+    sources = {name: source for name, (source, _) in chosen.items() if source != name}
+    return Reading(trusted_event(values, is_region=is_region), sources)
+
+
+def _filled(batch: EventBatch, attribute: str) -> list[TypedValues]:
+    return [part for part in batch.parts(attribute) if len(part)]
+
+
+def _overlap(batch: EventBatch, columns: list[list[TypedValues]]) -> bool:
+    """Whether some row has values in several columns."""
+    import numpy as np
+
+    counts = np.zeros(len(batch), np.int32)
+    for column in columns:
+        for part in column:
+            counts[slice(None) if part.rows is None else part.rows] += 1
+    return bool(len(counts)) and int(counts.max()) > 1
+
+
+def _too_many(choices: Mapping[str, list[tuple[str, Held]]], count: int) -> InvalidEventError:
+    name = max(choices, key=lambda each: len(choices[each]))
+    sources = ", ".join(repr(source) for source, _ in choices[name][:3])
+    return InvalidEventError(
+        f"the event can be read in {count} ways, and {MAX_READINGS} are the limit: several "
+        f"attributes give a value to one property, as {sources} to {name!r}",
+        attribute=name,
+    )
