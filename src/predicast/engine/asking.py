@@ -8,10 +8,10 @@ event is skipped and matches nothing. The latter two are counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from predicast.errors import InvalidOptionError, ModelError, suggest
+from predicast.errors import InvalidEventError, InvalidOptionError, ModelError, suggest
 from predicast.locks import new_lock
 from predicast.matching.matcher import joined_pairs
 from predicast.model import Event
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from predicast.arrow import TableLike
+    from predicast.engine.readings import ReadBatch
     from predicast.engine.store import StoreView
-    from predicast.matching.batches import EventBatch
     from predicast.matching.batches.refusals import Refusals
     from predicast.matching.matcher import Pairs
 
@@ -92,6 +92,8 @@ class Asking:
         now: datetime | None = None,
     ) -> list[str]:
         """The ids of the subscriptions that an event matches, sorted."""
+        if view.readings is not None:
+            return self._match_readings(view, event, self._choice(on_invalid), now)
         if type(event) is not Event and not isinstance(event, Event):
             if on_invalid is None and self.on_invalid == "raise":
                 event = view.reader.event(event)
@@ -104,6 +106,13 @@ class Asking:
         keys = view.matcher.match(view.derivation.event(event, at))
         return sorted(view.ids.names(keys))
 
+    def _match_readings(
+        self, view: StoreView, event: Given, on_invalid: OnInvalid, now: datetime | None
+    ) -> list[str]:
+        at = checked_time(now) or datetime.now(UTC)  # once for all of them
+        read = [view.derivation.event(each, at) for each in self._readings(view, event, on_invalid)]
+        return sorted(view.ids.names(_joined([view.matcher.match(each) for each in read])))
+
     def match_batch(
         self,
         view: StoreView,
@@ -113,25 +122,23 @@ class Asking:
     ) -> list[list[str]]:
         """The same of each of several."""
         choice = self._choice(on_invalid)
-        read: list[Event | None] = []
+        read: list[list[Event]] = []
         for position, event in enumerate(events):
             try:
-                read.append(self._read(view, event, choice))
+                read.append(self._readings(view, event, choice))
             except ModelError as error:
                 error.event, error.message = position, f"event {position}: {error.message}"
                 raise
-        kept, at = [each for each in read if each is not None], checked_time(now)
-        matched = view.derivation.match_batch(view.matcher, kept, at)
-        found = iter([sorted(view.ids.names(keys)) for keys in matched])
-        return [[] if each is None else next(found) for each in read]
+        every, at = [each for readings in read for each in readings], checked_time(now)
+        matched = iter(view.derivation.match_batch(view.matcher, every, at))
+        return [
+            sorted(view.ids.names(_joined([next(matched) for _ in readings]))) for readings in read
+        ]
 
     def match_table(self, view: StoreView, table: TableQuestion) -> Pairs:
         """The matches of the rows of a table."""
         pieces, refusals = self._columns(view, table)
-        found = [
-            view.matcher.match_columns(columns, table.limit).from_event(start)
-            for start, columns in pieces
-        ]
+        found = [_pairs(view, each, table.limit).from_event(each.start) for each in pieces]
         return joined_pairs(found).without(self._skipped(refusals, table))
 
     def count_table(self, view: StoreView, table: TableQuestion) -> np.ndarray:
@@ -139,7 +146,7 @@ class Asking:
         import numpy as np
 
         pieces, refusals = self._columns(view, table)
-        found = [view.matcher.count_columns(columns, table.limit) for _, columns in pieces]
+        found = [_counts(view, each, table.limit) for each in pieces]
         counts = found[0] if len(found) == 1 else np.concatenate(found)
         skipped = self._skipped(refusals, table)
         if len(skipped):
@@ -170,9 +177,22 @@ class Asking:
         self._note(1, len(refused), refused[-1].message)
         return None if on_invalid == "skip" else read
 
+    def _readings(self, view: StoreView, event: Given, on_invalid: OnInvalid) -> list[Event]:
+        """What an event says by the ontology; nothing if it is skipped."""
+        read = self._read(view, event, on_invalid)
+        if read is None or view.readings is None:
+            return [] if read is None else [read]
+        try:
+            return view.readings.events(read)
+        except InvalidEventError as error:
+            if on_invalid == "raise":
+                raise
+            self._note(1, 1, error.message)
+            return []
+
     def _columns(
         self, view: StoreView, asked: TableQuestion
-    ) -> tuple[Iterator[tuple[int, EventBatch]], Refusals]:
+    ) -> tuple[Iterator[ReadBatch], Refusals]:
         """What subscriptions look at in a table, piece by piece, and what is refused of it."""
         from predicast.matching.batches.refusals import Refusals
 
@@ -190,6 +210,23 @@ class Asking:
         with self._lock:
             before = self._invalid
             self._invalid = InvalidEvents(before.events + events, before.values + values, latest)
+
+
+def _joined(several: list[list[int]]) -> list[int]:
+    """The keys of one event, each once; of several readings those of all of them."""
+    return several[0] if len(several) == 1 else list(set[int]().union(*several))
+
+
+def _pairs(view: StoreView, read: ReadBatch, limit: int | None) -> Pairs:
+    """The matches of a piece, its events counted from 0."""
+    found = view.matcher.match_columns(read.batch, limit)
+    return found if read.rows is None else found.of_events(read.rows).at_most(limit)
+
+
+def _counts(view: StoreView, read: ReadBatch, limit: int | None) -> np.ndarray:
+    if read.rows is None:
+        return view.matcher.count_columns(read.batch, limit)
+    return _pairs(view, read, limit).counts(read.events)
 
 
 def _check_arrivals(table: pa.Table, column: str) -> None:

@@ -18,6 +18,7 @@ from predicast.matching.delta import DeltaOf
 if TYPE_CHECKING:
     from predicast.engine.templates import Template
     from predicast.engine.windows import State
+    from predicast.model.vocabulary import Vocabulary
 
 
 class Arrivals(NamedTuple):
@@ -38,3 +39,4 @@ class StoreDelta(NamedTuple):
     states: Mapping[str, State] = MappingProxyType({})  # what came one by one, with keys, by id
     arrivals: Arrivals | None = None  # what came in bulk
     touched: Sequence[Touched] = ()  # what those are told who follow the changes
+    vocabulary: Vocabulary | None = None  # that of another ontology

@@ -14,11 +14,11 @@ What subscriptions state is kept in columns where they came in bulk (``statement
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace as replaced
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from predicast.engine.asking import (
     Asking,
@@ -31,6 +31,7 @@ from predicast.engine.engine_of import EngineOf
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation
 from predicast.engine.judging import Explainer
+from predicast.engine.operations import Subscribe
 from predicast.errors import (
     EngineError,
 )
@@ -38,6 +39,7 @@ from predicast.language import Readable
 from predicast.matching import DEFAULT, make_matcher
 from predicast.model import Absent, Event, Value
 from predicast.model.event_reader import names_of
+from predicast.model.vocabulary import HasVocabulary, Vocabulary, checked_vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +53,9 @@ if TYPE_CHECKING:
     _EngineOfFlatEvents = EngineOf[SubscriptionStore, StoreView]
 else:
     _EngineOfFlatEvents = EngineOf  # to name the types would be to import NumPy
+
+A = TypeVar("A")
+R = TypeVar("R")
 
 
 class Engine(_EngineOfFlatEvents):
@@ -67,6 +72,8 @@ class Engine(_EngineOfFlatEvents):
     ``on_invalid`` says what becomes of an event whose attribute some subscription looks at and
     cannot be compared, such as a NaN: it is refused (``"raise"``), or the attribute counts as
     absent, or the event is skipped and matches nothing. The latter two are counted (``invalid``).
+    By an ``ontology``, a ``predicast.graph.Ontology`` say, texts may name classes (``type IS A
+    'Computer'``), and an attribute that is a property is given by those below it as well.
     """
 
     def __init__(
@@ -75,12 +82,15 @@ class Engine(_EngineOfFlatEvents):
         matcher: str = DEFAULT,
         absent: Absent = "fails",
         on_invalid: OnInvalid = "raise",
+        ontology: HasVocabulary | None = None,
     ) -> None:
         if absent not in {"fails", "passes"}:
             raise EngineError(f"absent is 'fails' or 'passes', not {absent!r}")
         from predicast.engine.store import SubscriptionStore  # imports NumPy, which takes its time
 
-        super().__init__(matcher, SubscriptionStore(make_matcher(matcher, absent=absent)))
+        vocabulary = None if ontology is None else checked_vocabulary(ontology)
+        made = make_matcher(matcher, absent=absent)
+        super().__init__(matcher, SubscriptionStore(made, vocabulary))
         self._absent: Absent = absent
         self._asking = Asking(on_invalid)
 
@@ -101,6 +111,11 @@ class Engine(_EngineOfFlatEvents):
         """How many events had something that could not be compared, and was not refused."""
         return self._asking.invalid()
 
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """The names of the ontology that it goes by, if there is one."""
+        return self._store.vocabulary
+
     def get(self, id: str) -> Entry:
         """The subscription with this id."""
         with self._lock:
@@ -119,10 +134,11 @@ class Engine(_EngineOfFlatEvents):
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at.
 
-        Of a derived attribute, such as ``price * qty``, they are those it is computed from.
+        Of a derived attribute, such as ``price * qty``, they are those it is computed from; of an
+        ontology's property, all that give it a value.
         """
         with self._lock:
-            return self._whole().statements.reader().names
+            return self._whole().view.reader.names
 
     @property
     def asks_for_now(self) -> bool:
@@ -158,9 +174,10 @@ class Engine(_EngineOfFlatEvents):
         gives and ``change`` can set anew without parsing anything. An id that is taken is refused;
         with ``replace`` it gets the new expression and owner instead.
         """
-        said = self._store.read(id, expression, parameters)
-        with self._lock:
-            return self._whole().subscribe(id, said, owner, replace=replace)
+        return self._read_and_run(
+            lambda: self._store.read(id, expression, parameters),
+            lambda store, said: store.subscribe(id, said, owner, replace=replace),
+        )
 
     def change(
         self,
@@ -170,9 +187,10 @@ class Engine(_EngineOfFlatEvents):
         parameters: Mapping[str, Value] | None = None,
     ) -> None:
         """Replace what a subscription states, or some of its parameters; id and owner stay."""
-        said = self._store.read_change(id, expression, parameters)
-        with self._lock:
-            self._whole().change(id, said, parameters)
+        self._read_and_run(
+            lambda: self._store.read_change(id, expression, parameters),
+            lambda store, said: store.change(id, said, parameters),
+        )
 
     def subscribe_many(
         self, records: Records, *, owner: str | None = None, replace: bool = False
@@ -184,19 +202,23 @@ class Engine(_EngineOfFlatEvents):
         unless a record says otherwise. An id that is taken is refused; with ``replace`` it gets the
         new expression and owner instead.
         """
-        from predicast.engine.bulk import bulk_of, read_records
+        from predicast.engine.bulk import read_records
         from predicast.engine.window_reports import read_all, run_together
 
-        operations = read_records(records, owner)
+        operations: Iterable[Subscribe] = read_records(records, owner)
+        if self._store.vocabulary is not None:
+            operations = list(operations)  # they may have to be read twice
         if not replace:
-            bulk = bulk_of(operations)
-            with self._lock:
-                self._whole().add_many(bulk)
+            self._read_and_run(
+                lambda: self._store.read_all_new(operations),
+                lambda store, bulk: store.add_many(bulk),
+            )
             return
         given = [replaced(operation, replace=True) for operation in operations]
-        reads, _ = read_all(given, "raise", self._store.read)
-        with self._lock:
-            run_together(self._whole(), reads, [], "raise")
+        self._read_and_run(
+            lambda: read_all(given, "raise", self._store.read),
+            lambda store, read: run_together(store, *read, "raise"),
+        )
 
     def subscribe_arrow(self, table: TableLike, *, owner: str | None = None) -> None:
         """Add the subscriptions of a table with one row per constraint: all or none.
@@ -209,6 +231,25 @@ class Engine(_EngineOfFlatEvents):
         bulk = bulk_from_arrow(table, owner)
         with self._lock:
             self._whole().add_many(bulk)
+
+    def change_ontology(self, ontology: HasVocabulary) -> None:
+        """Go by this ontology from now on, an extended one say; all or nothing.
+
+        Subscriptions whose texts name classes are read anew, and have changed if that makes a
+        difference to them or not. Where one names a class that is gone, the ontology is refused.
+        """
+        vocabulary = checked_vocabulary(ontology)
+        with self._lock:
+            self._whole().understand(vocabulary)
+
+    def _read_and_run(self, read: Callable[[], R], run: Callable[[SubscriptionStore, R], A]) -> A:
+        while True:
+            vocabulary, found = self._store.vocabulary, read()
+            with self._lock:
+                store = self._whole()
+                # What was read by no ontology means the same by any; all else is read again.
+                if vocabulary is None or store.vocabulary is vocabulary:
+                    return run(store, found)
 
     # Asking it.
 
@@ -291,7 +332,7 @@ class Engine(_EngineOfFlatEvents):
         self, id: str, event: Event | Mapping[str, Any], *, now: datetime | None = None
     ) -> Explanation:
         """Why the subscription matches the event, or why not, part by part of what was written."""
-        explainer = Explainer.of(self.get(id), self._absent)
+        explainer = Explainer.of(self.get(id), self._absent, self._store.vocabulary)
         read = self._asking.explained(explainer.reader, event)
         return explainer.explanation(read, checked_time(now), names_of(event))
 

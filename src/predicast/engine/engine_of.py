@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 St = TypeVar("St", bound="AnyStore")
 V = TypeVar("V")
 A = TypeVar("A")
+R = TypeVar("R")
 
 
 class EngineOf(Generic[St, V]):
@@ -71,6 +72,12 @@ class EngineOf(Generic[St, V]):
 
     # Changing it.
 
+    def _read_and_run(self, read: Callable[[], R], run: Callable[[St, R], A]) -> A:
+        """Read what was given, which may take its time, and then change what is held by it."""
+        found = read()
+        with self._lock:
+            return run(self._whole(), found)
+
     def unsubscribe(self, id: str) -> None:
         """Remove a subscription."""
         with self._lock:
@@ -110,9 +117,10 @@ class EngineOf(Generic[St, V]):
             )
         from predicast.engine.window_reports import read_all, run_together
 
-        reads, refused = read_all(given, on_refusal, self._store.read)
-        with self._lock:
-            return run_together(self._whole(), reads, refused, on_refusal)
+        return self._read_and_run(
+            lambda: read_all(given, on_refusal, self._store.read),
+            lambda store, read: run_together(store, *read, on_refusal),
+        )
 
     def changes(self) -> Changes:
         """What changes from now on: its ``take`` gives the net effect, and begins anew.

@@ -25,7 +25,7 @@ class Seen:
     """An attribute that a test looks at, and its value (``None``: absent).
 
     A derived one, such as ``price * qty``, is named by its expression, and ``inputs`` are the
-    attributes that it is computed from.
+    attributes that it is computed from; of an ontology's property, the one that gives it.
     """
 
     attribute: str

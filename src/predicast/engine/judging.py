@@ -13,7 +13,7 @@ Cost: linear in the wording; of a region the clauses of every part are made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, Self
 
@@ -21,8 +21,10 @@ from predicast.derived import inputs_of
 from predicast.engine.derivation import Derivation
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, Outcome, Seen, shown
+from predicast.engine.readings import Reading, Readings
 from predicast.errors import suggest
 from predicast.language import to_where
+from predicast.language.class_tests import reading_with
 from predicast.language.derived_names import expression_of, is_derived, list_name
 from predicast.language.where.printer import name as written_name
 from predicast.language.wording import (
@@ -52,6 +54,7 @@ from predicast.model.event_reader import EventReader, names_of
 from predicast.model.operators import PRESENCE
 from predicast.model.spans import Span, intersection
 from predicast.model.values import kind_of
+from predicast.model.vocabulary import Vocabulary
 
 _PASSES: Final = 'which passes, as absent="passes" says'
 _NO_ONE_POINT: Final = "no one point satisfies all of it"
@@ -61,7 +64,12 @@ class Explainer:
     """Judges every part of what one subscription says, event by event."""
 
     def __init__(
-        self, id: str, subscription: Subscription, wording: Wording, absent: Absent
+        self,
+        id: str,
+        subscription: Subscription,
+        wording: Wording,
+        absent: Absent,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         attributes = subscription.attributes()
         self._id = id
@@ -69,12 +77,17 @@ class Explainer:
         self._wording = wording
         self._absent: Absent = absent
         self._derivation = Derivation(attributes)
-        self.reader = EventReader(self._derivation.read(attributes))  # of what it looks at
+        names = self._derivation.read(attributes)
+        self._readings = None if vocabulary is None else Readings(vocabulary, names)
+        # Of what it looks at.
+        self.reader = EventReader(names if self._readings is None else self._readings.names)
 
     @classmethod
-    def of(cls, entry: Entry, absent: Absent) -> Self:
-        """That of a subscription in an engine."""
-        return cls(entry.id, entry.subscription, wording_of_entry(entry), absent)
+    def of(cls, entry: Entry, absent: Absent, vocabulary: Vocabulary | None = None) -> Self:
+        """That of a subscription in an engine, which may go by an ontology."""
+        with reading_with(vocabulary):
+            wording = wording_of_entry(entry)
+        return cls(entry.id, entry.subscription, wording, absent, vocabulary)
 
     def explanation(
         self, event: Event, now: datetime | None = None, names: Iterable[str] | None = None
@@ -84,11 +97,19 @@ class Explainer:
         ``names`` are those of all attributes that were given, if the event holds only some.
         """
         at = (now or datetime.now(UTC)) if self._derivation.asks_for_now else None
-        derived = self._derivation.event(event, at)
         given = list(names_of(event) if names is None else names)
-        outcome = _Judge(given, derived, self._absent).outcome(self._wording, wanted=True)
-        matched = self._subscription.matches(derived, self._absent)
-        return Explanation(self._id, matched, outcome, at)
+        matched, derived, sources = self._telling(event, at)
+        judge = _Judge(given, derived, self._absent, sources)
+        return Explanation(self._id, matched, judge.outcome(self._wording, wanted=True), at)
+
+    def _telling(self, event: Event, at: datetime | None) -> tuple[bool, Event, Mapping[str, str]]:
+        """Whether some reading of the event matches, and the first that tells why or why not."""
+        readings = [Reading(event, {})] if self._readings is None else self._readings.of(event)
+        derived = [(self._derivation.event(each.event, at), each.sources) for each in readings]
+        for read, sources in derived:
+            if self._subscription.matches(read, self._absent):
+                return True, read, sources
+        return False, *derived[0]
 
 
 def wording_of_entry(entry: Entry) -> Wording:
@@ -101,10 +122,13 @@ def wording_of_entry(entry: Entry) -> Wording:
 class _Judge:
     """An event with its derived attributes, and the names of those that it was given with."""
 
-    def __init__(self, names: Sequence[str], event: Event, absent: Absent) -> None:
+    def __init__(
+        self, names: Sequence[str], event: Event, absent: Absent, sources: Mapping[str, str]
+    ) -> None:
         self._names = names
         self._event = event
         self._absent = absent
+        self._sources = sources  # the attributes that gave properties their values
 
     def outcome(self, wording: Wording, *, wanted: bool) -> Outcome:
         match wording:
@@ -180,7 +204,8 @@ class _Judge:
         attribute = list_name(attribute)
         value = self._event.get(attribute)
         if not is_derived(attribute):
-            return Seen(attribute, value)
+            source = self._sources.get(attribute)
+            return Seen(attribute, value, (Seen(source, value),) if source else ())
         inputs = sorted(inputs_of(expression_of(attribute)))
         return Seen(written_name(attribute), value, tuple(map(self._seen, inputs)))
 

@@ -11,7 +11,8 @@ about a property is said of one value, NOT included, and a property is absent if
 it a value.
 
 Cost: of a batch none but for the names, unless rows have several readings. Those are made one by
-one, as many as the numbers of different values multiply to, and at most ``MAX_READINGS``.
+one, as many as the numbers of different values multiply to. An event with more than
+``MAX_READINGS`` is invalid: it is refused, or matches nothing.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from predicast.matching.batches import EventBatch
+    from predicast.matching.batches.refusals import Refusals
     from predicast.matching.batches.typed_values import TypedValues
 
 MAX_READINGS: Final = 1024  # of one event
@@ -44,11 +46,12 @@ class Reading(NamedTuple):
 
 
 class ReadBatch(NamedTuple):
-    """Readings as columns; ``rows`` says whose they are, unless each event has one."""
+    """Some events of a batch, read; ``rows`` says whose each reading is, unless all have one."""
 
-    start: int  # the event that is row 0
+    start: int  # the first event
+    events: int
     batch: EventBatch
-    rows: np.ndarray | None
+    rows: np.ndarray | None = None  # by reading, counted from the first event
 
 
 class Readings:
@@ -102,18 +105,18 @@ class Readings:
 
     # Columns.
 
-    def batches(self, batch: EventBatch) -> Iterator[ReadBatch]:
+    def batches(self, batch: EventBatch, refusals: Refusals) -> Iterator[ReadBatch]:
         """The readings of a batch, in pieces."""
         renamed = self._renamed(batch)
         if renamed is not None:
-            yield ReadBatch(0, renamed, None)
+            yield ReadBatch(0, len(batch), renamed)
             return
         for start, piece in batch.chunks(_PIECE):
             renamed = self._renamed(piece)
             if renamed is None:
-                yield self._one_by_one(start, piece)
+                yield self._one_by_one(start, piece, refusals)
             else:
-                yield ReadBatch(start, renamed, None)
+                yield ReadBatch(start, len(piece), renamed)
 
     def _renamed(self, batch: EventBatch) -> EventBatch | None:
         """The batch with columns under other names as well; ``None`` if that does not do."""
@@ -128,7 +131,7 @@ class Readings:
                 parts[name] = [part for column in columns for part in column]
         return EventBatch(len(batch), parts)
 
-    def _one_by_one(self, start: int, batch: EventBatch) -> ReadBatch:
+    def _one_by_one(self, start: int, batch: EventBatch, refusals: Refusals) -> ReadBatch:
         import numpy as np
 
         from predicast.matching.batches.event_batch import EventBatch
@@ -136,10 +139,16 @@ class Readings:
         rows: list[int] = []
         read: list[Event] = []
         for row, event in enumerate(batch.events()):
-            found = self.events(event)
+            try:
+                found = self.events(event)
+            except InvalidEventError as error:
+                error.event, error.message = start + row, f"row {start + row}: {error.message}"
+                refusals.add(np.array([start + row], np.int64), error)
+                continue
             rows += [row] * len(found)
             read += found
-        return ReadBatch(start, EventBatch.from_events(read), np.array(rows, np.int64))
+        readings = EventBatch.from_events(read)
+        return ReadBatch(start, len(batch), readings, np.array(rows, np.int64))
 
 
 def _reading(attributes: dict[str, Held], chosen: dict[str, tuple[str, Held]]) -> Reading:

@@ -6,8 +6,8 @@ those that are alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,15 +16,20 @@ from predicast.engine.delta import Arrivals, StoreDelta
 from predicast.engine.derivation import Derivation
 from predicast.engine.entry import Entry
 from predicast.engine.ids import Ids, Lease, duplicate
+from predicast.engine.operations import Subscribe
+from predicast.engine.readings import ReadBatch, Readings
 from predicast.engine.statements import Statements
 from predicast.engine.store_of import StoreOf
-from predicast.engine.windows import Window, said_by
+from predicast.engine.windows import Said, Window, said_by
+from predicast.language import Readable
+from predicast.language.class_tests import may_test_classes, reading_with
 from predicast.matching.delta import Delta, DeltaOf, Group
 from predicast.matching.matcher import Matcher, Stored, View
-from predicast.model import Subscription
+from predicast.model import Subscription, Value
 from predicast.model.event_reader import EventReader
 from predicast.model.operand_columns import gathered
 from predicast.model.outline import Stated
+from predicast.model.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +37,6 @@ if TYPE_CHECKING:
 
     from predicast.engine.bulk import Bulk
     from predicast.engine.snapshot import Snapshot
-    from predicast.matching.batches import EventBatch
     from predicast.matching.batches.refusals import Refusals
     from predicast.model.operand_columns import OperandColumns
 
@@ -45,6 +49,7 @@ class StoreView(NamedTuple):
     lease: Lease  # while it is held, ``ids`` knows the keys that the matcher may find
     reader: EventReader  # of what subscriptions look at
     derivation: Derivation
+    readings: Readings | None  # by an ontology's properties, if some are looked at
 
     def columns(
         self,
@@ -52,11 +57,10 @@ class StoreView(NamedTuple):
         intervals: Mapping[str, tuple[str, ...]] | None,
         now: datetime | str | None,
         refusals: Refusals,
-    ) -> Iterator[tuple[int, EventBatch]]:
+    ) -> Iterator[ReadBatch]:
         """What subscriptions look at in a table, derived attributes included.
 
-        In pieces of which each comes with its first row: so much is derived at a time as is still
-        near when it is matched.
+        In pieces: so much is derived at a time as is still near when it is matched.
         """
         from predicast.matching.batches.event_batch import EventBatch
 
@@ -64,7 +68,33 @@ class StoreView(NamedTuple):
         if isinstance(now, str) and self.derivation.asks_for_now:
             wanted |= {now}
         batch = EventBatch.from_arrow(table, wanted, intervals, refusals)
-        return self.derivation.pieces(batch, now)
+        at = now or datetime.now(UTC)  # once for all pieces
+        whole = [ReadBatch(0, len(batch), batch)]
+        for read in whole if self.readings is None else self.readings.batches(batch, refusals):
+            if read.rows is not None:
+                yield read._replace(batch=self.derivation.columns(read.batch, at))
+                continue
+            for start, piece in self.derivation.pieces(read.batch, at):
+                yield ReadBatch(read.start + start, len(piece), piece)
+
+
+class _Meaning(NamedTuple):
+    """What a vocabulary makes of the names that subscriptions look at."""
+
+    vocabulary: Vocabulary
+    names: EventReader  # of what subscriptions look at by name
+    reader: EventReader  # of all that gives it
+    readings: Readings | None
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, names: EventReader) -> _Meaning:
+        readings = Readings(vocabulary, names.names)
+        if not readings:
+            return cls(vocabulary, names, names, None)
+        return cls(vocabulary, names, EventReader(readings.names), readings)
+
+    def is_of(self, vocabulary: Vocabulary, names: EventReader) -> bool:
+        return self.vocabulary is vocabulary and self.names is names
 
 
 _new: Final = tuple.__new__
@@ -74,14 +104,21 @@ _FEW: Final = 512  # subscriptions that are quicker put one by one than column b
 class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
     """Subscriptions with all that belongs to them, by key."""
 
-    def __init__(self, matcher: Matcher) -> None:
+    def __init__(self, matcher: Matcher, vocabulary: Vocabulary | None = None) -> None:
+        self.vocabulary = vocabulary  # what texts and the names of attributes mean, if anything
+        self._meaning: _Meaning | None = None  # as of the latest view
         super().__init__(matcher, Statements())
 
     def _view(self) -> StoreView:
         ids, statements = self.ids, self.statements
-        view, reader = self.matcher.view(), statements.reader()
+        view, reader, readings = self.matcher.view(), statements.reader(), None
+        if self.vocabulary is not None:
+            meaning = self._meaning
+            if meaning is None or not meaning.is_of(self.vocabulary, reader):
+                meaning = self._meaning = _Meaning.of(self.vocabulary, reader)
+            reader, readings = meaning.reader, meaning.readings
         # As StoreView(...) does, without a call of Python's own: every change makes one.
-        return _new(StoreView, (view, ids, ids.lease, reader, statements.derivation()))
+        return _new(StoreView, (view, ids, ids.lease, reader, statements.derivation(), readings))
 
     def entry(self, id: str, key: int, subscription: Subscription | None = None) -> Entry:
         """A subscription that is held, with all that belongs to it."""
@@ -110,6 +147,7 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
             self.templates.copy(),
             self.sources.copy(),
             structure,
+            self.vocabulary,
         )
 
     def restore(self, saved: Snapshot) -> None:
@@ -120,11 +158,40 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
         self.ids, self.owners = Ids.restored(saved.ids), saved.owners
         self.statements, self.arrived = saved.statements, saved.arrived
         self.templates, self.sources = saved.templates, saved.sources
+        self.vocabulary = saved.vocabulary
         self.view = self._view()
 
     # Changing.
 
-    read = staticmethod(said_by)
+    def read(
+        self, id: str | None, expression: Readable, parameters: Mapping[str, Value] | None, /
+    ) -> Said:
+        if self.vocabulary is None:
+            return said_by(id, expression, parameters)
+        with reading_with(self.vocabulary):
+            return said_by(id, expression, parameters)
+
+    def read_all_new(self, operations: Iterable[Subscribe]) -> Bulk:
+        """What many new subscriptions say."""
+        from predicast.engine.bulk import bulk_of
+
+        with reading_with(self.vocabulary):
+            return bulk_of(operations)
+
+    def understand(self, vocabulary: Vocabulary) -> None:
+        """Go by another ontology from now on: texts that name classes are read anew by it."""
+        window = self.window()
+        with reading_with(vocabulary):
+            for id, key in self.ids.items():
+                text = self.sources.get(key)
+                if text is not None and may_test_classes(text):
+                    window.change(id, said_by(id, text, None), None)
+        self._change(self._delta(window)._replace(vocabulary=vocabulary))
+
+    def _carry_out(self, delta: StoreDelta) -> None:
+        super()._carry_out(delta)
+        if delta.vocabulary is not None:
+            self.vocabulary = delta.vocabulary
 
     def add_many(self, bulk: Bulk) -> None:
         """Add subscriptions whose ids are valid and different: all or, if one is refused, none."""

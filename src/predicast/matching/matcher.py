@@ -58,6 +58,17 @@ class Pairs(NamedTuple):
         """The same of events that are numbered from another one on."""
         return Pairs(self.events + first, self.keys) if first else self
 
+    def of_events(self, events: np.ndarray) -> Pairs:
+        """The same of other events: ``events[i]`` is the one for which row ``i`` stood.
+
+        Where several rows stood for one, each of its keys is there once. Ascends by event.
+        """
+        import numpy as np
+
+        both = np.stack([events[self.events], self.keys.astype(np.int64)])
+        found = np.unique(both, axis=1)
+        return Pairs(found[0], found[1])
+
     def without(self, events: np.ndarray) -> Pairs:
         """The same without the matches of some events."""
         import numpy as np

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from predicast.errors import UnknownClassError, suggest
+from predicast.errors import InvalidOptionError, UnknownClassError, shortened, suggest
 
 Parents: TypeAlias = Mapping[str, tuple[str, ...]]  # of each name; in cycles all are the same
 
@@ -79,6 +79,18 @@ class Vocabulary:
         if head and last in spelt.iris:
             return frozenset(f"{head}.{each}" for each in spelt.below(spelt.iris[last]))
         return frozenset({name})
+
+
+def checked_vocabulary(ontology: HasVocabulary) -> Vocabulary:
+    """The names of what is given as an ontology, or an error if it is none."""
+    lend = getattr(ontology, "vocabulary", None)
+    found = lend() if callable(lend) and not isinstance(ontology, type) else None
+    if isinstance(found, Vocabulary):
+        return found
+    raise InvalidOptionError(
+        f"ontology is an Ontology, as Ontology.parse(...) makes it, not {shortened(ontology)}",
+        option="ontology",
+    )
 
 
 class _Spelt:

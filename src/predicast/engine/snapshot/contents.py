@@ -2,7 +2,7 @@
 
 ::
 
-    settings     matcher, absent, arrived                              header
+    settings     matcher, absent, arrived; names of the ontology       header
     ids          text by key, empty where a key is free; order         arrays, used where they lie
     owners       keys, codes, names                                    arrays
     templates    keys, codes, texts; keys, values in JSON              arrays
@@ -54,6 +54,7 @@ from predicast.errors import SnapshotError
 from predicast.matching.matcher import Stored
 from predicast.model import Absent, Clause, Subscription
 from predicast.model.outline import outlined
+from predicast.model.vocabulary import Vocabulary
 
 
 class Snapshot(NamedTuple):
@@ -68,6 +69,7 @@ class Snapshot(NamedTuple):
     templates: Templates
     sources: Sources
     structure: Stored | None
+    vocabulary: Vocabulary | None = None
 
 
 class IdsEntry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -93,6 +95,12 @@ class _Templates(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     values: TextsEntry
 
 
+class _Vocabulary(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    prefixes: dict[str, str]
+    classes: dict[str, tuple[str, ...]]
+    properties: dict[str, tuple[str, ...]]
+
+
 class _Structure(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     form: str
     document: msgspec.Raw
@@ -112,6 +120,8 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     structure: _Structure | None
     arrays: list[Place]
     sources: SourcesEntry | None = None
+    # Left out where there is none, so that whoever knows of no ontologies reads the others.
+    vocabulary: _Vocabulary | msgspec.UnsetType = msgspec.UNSET
 
 
 # Writing.
@@ -138,8 +148,17 @@ def encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
         None if snapshot.structure is None else _write_structure(snapshot.structure, out),
         out.places,
         write_sources(snapshot.sources, out),
+        _write_vocabulary(snapshot.vocabulary),
     )
     return out.finished(header)
+
+
+def _write_vocabulary(vocabulary: Vocabulary | None) -> _Vocabulary | msgspec.UnsetType:
+    if vocabulary is None:
+        return msgspec.UNSET
+    return _Vocabulary(
+        dict(vocabulary.prefixes), dict(vocabulary.classes), dict(vocabulary.properties)
+    )
 
 
 def write_ids(ids: HeldIds, out: ArraysOut) -> IdsEntry:
@@ -212,7 +231,14 @@ def decode(file: Bytes) -> Snapshot:
         _read_templates(header.templates, is_held, statements, arrays),
         read_sources(header.sources, is_held, arrays),
         None if header.structure is None else _read_structure(header.structure, arrays),
+        _read_vocabulary(header.vocabulary),
     )
+
+
+def _read_vocabulary(entry: _Vocabulary | msgspec.UnsetType) -> Vocabulary | None:
+    if isinstance(entry, msgspec.UnsetType):
+        return None
+    return Vocabulary(entry.prefixes, entry.classes, entry.properties)
 
 
 def read_ids(entry: IdsEntry, arrays: ArraysIn) -> tuple[HeldIds, Array]:
