@@ -8,7 +8,7 @@ event is skipped and matches nothing. The latter two are counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from predicast.errors import InvalidEventError, InvalidOptionError, ModelError, suggest
@@ -109,7 +109,7 @@ class Asking:
     def _match_readings(
         self, view: StoreView, event: Given, on_invalid: OnInvalid, now: datetime | None
     ) -> list[str]:
-        at = checked_time(now) or datetime.now(UTC)  # once for all of them
+        at = checked_time(now) or view.derivation.clock()  # once for all of them
         read = [view.derivation.event(each, at) for each in self._readings(view, event, on_invalid)]
         return sorted(view.ids.names(_joined([view.matcher.match(each) for each in read])))
 

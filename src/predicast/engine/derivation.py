@@ -78,6 +78,10 @@ class Derivation:
         """What of an event is looked at: these attributes, those derived by their inputs."""
         return self.inputs().union(name for name in attributes if not is_derived(name))
 
+    def clock(self) -> datetime | None:
+        """When events arrive that come now, for questions in parts; ``None`` if nobody asks."""
+        return datetime.now(UTC) if self.asks_for_now else None
+
     def event(self, event: Event, now: datetime | None = None) -> Event:
         """The event with its derived attributes; it arrives now, unless told when it did."""
         if not self._trees:

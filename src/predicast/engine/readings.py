@@ -121,14 +121,17 @@ class Readings:
     def _renamed(self, batch: EventBatch) -> EventBatch | None:
         """The batch with columns under other names as well; ``None`` if that does not do."""
         from predicast.matching.batches.event_batch import EventBatch
+        from predicast.matching.batches.joining import joined_parts
 
         parts = {name: batch.parts(name) for name in batch.attributes()}
         for name, sources in self._given_by.items():
             columns = [filled for each in sources if (filled := _filled(batch, each))]
             if len(columns) > 1 and _overlap(batch, columns):
                 return None
-            if columns:
-                parts[name] = [part for column in columns for part in column]
+            joined = joined_parts([part for column in columns for part in column])
+            if joined is None:
+                return None
+            parts[name] = joined
         return EventBatch(len(batch), parts)
 
     def _one_by_one(self, start: int, batch: EventBatch, refusals: Refusals) -> ReadBatch:

@@ -7,7 +7,7 @@ those that are alike.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -68,7 +68,7 @@ class StoreView(NamedTuple):
         if isinstance(now, str) and self.derivation.asks_for_now:
             wanted |= {now}
         batch = EventBatch.from_arrow(table, wanted, intervals, refusals)
-        at = now or datetime.now(UTC)  # once for all pieces
+        at = now or self.derivation.clock()  # once for all pieces
         whole = [ReadBatch(0, len(batch), batch)]
         for read in whole if self.readings is None else self.readings.batches(batch, refusals):
             if read.rows is not None:
