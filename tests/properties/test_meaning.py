@@ -130,21 +130,17 @@ def readings(event: dict[str, Any], ontology: Ontology) -> Iterator[dict[str, An
             value
             for other, value in event.items()
             if other.rpartition(".")[0] == head
-            and (
-                other == name or (is_property(wanted, ontology) and below(other, wanted, ontology))
-            )
+            and (other == name or below(other, wanted, ontology))
         ]
         choices.append([(name, value) for value in given_by] or [(name, None)])
     for chosen in product(*choices):
         yield {"type": event.get("type"), **dict(chosen)}
 
 
-def is_property(name: str, ontology: Ontology) -> bool:
-    return name in ontology.properties
-
-
 def below(attribute: str, wanted: str, ontology: Ontology) -> bool:
-    return ontology.is_subproperty(iri(attribute.rpartition(".")[2]), wanted)
+    """Whether the ontology has the wanted property, and the attribute is it or below it."""
+    is_known = wanted in ontology.properties
+    return is_known and ontology.is_subproperty(iri(attribute.rpartition(".")[2]), wanted)
 
 
 def defined(
