@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -107,8 +107,9 @@ class Statements:
         self._alone: dict[int, Stated] = {}
         self._chunks: dict[int, _Chunk] = {}
         self._by_outline: dict[Outline, list[int]] = {}  # numbers of chunks, the oldest first
-        self._home = np.zeros(0, np.uint8)
-        self._bound = 0  # the length of ``home``, which arrays take their time to say
+        self._home_of: Any  # the same as ``home``: Python reads it faster than an array
+        self._bound: int  # its length, which arrays take their time to say
+        self._set_home(np.zeros(0, np.uint8))
         self._stating: dict[Outline, int] = {}  # how many subscriptions have each outline
         self._attributes: Counter[str] = Counter()  # how many outlines look at each
         self._names: frozenset[str] | None = None  # of those, since they last changed
@@ -147,7 +148,7 @@ class Statements:
         copy._stating, copy._unread_names = self._stating.copy(), self._unread_names
         copy._chunks = {number: chunk.copy() for number, chunk in self._chunks.items()}
         copy._by_outline = {outline: [*each] for outline, each in self._by_outline.items()}
-        copy._home, copy._bound = self._home.copy(), self._bound
+        copy._set_home(self._home.copy())
         copy._in_chunks = self._in_chunks
         copy._attributes, copy._derivation = self._attributes.copy(), self._derivation
         return copy
@@ -170,9 +171,10 @@ class Statements:
                 self._count(outline, 1)
                 self._count(before.outline, -1)
             return
-        if key < self._bound and (number := self._home[key]):
-            chunk = self._chunks[int(number)]
-            if chunk.alike.outline == outline:
+        if key < self._bound and (number := self._home_of[key]):
+            chunk = self._chunks[number]
+            held = chunk.alike.outline
+            if held is outline or held == outline:
                 chunk.put(key, stated)
                 return
             self._count(self._forget(key), -1)
@@ -222,7 +224,7 @@ class Statements:
         return self._chunk_of(key)[1].alike.outline if found is None else found.outline
 
     def __contains__(self, key: int) -> bool:
-        return key in self._singles() or (key < len(self._home) and self._home[key] > 0)
+        return key in self._singles() or (key < self._bound and self._home_of[key] > 0)
 
     def remove(self, key: int) -> None:
         """Forget a subscription."""
@@ -231,6 +233,7 @@ class Statements:
     def repair(self) -> None:
         """Work out anew what follows from what is held, after an interrupted change."""
         alone = self._singles()
+        self._set_home(self._home)
         at_home = [key for key in alone if key < len(self._home)]
         self._home[at_home] = 0
         self._stating, self._attributes = {}, Counter()
@@ -343,7 +346,7 @@ class Statements:
         return self._alone
 
     def _chunk_of(self, key: int) -> tuple[int, _Chunk]:
-        number = int(self._home[key]) if key < len(self._home) else 0
+        number = self._home_of[key] if key < self._bound else 0
         return number, self._chunks[number]  # there is no chunk 0: an unknown key is a KeyError
 
     def _homes(self, keys: np.ndarray) -> np.ndarray:
@@ -359,7 +362,7 @@ class Statements:
         if alone is not None:
             return alone.outline
         number, chunk = self._chunk_of(key)
-        self._home[key] = 0
+        self._home_of[key] = 0
         self._in_chunks -= 1
         chunk.dead += 1
         if 2 * chunk.dead > len(chunk):
@@ -413,7 +416,11 @@ class Statements:
                 length = max(key + 1, length + length // 8)
             home = np.zeros(length, dtype)
             home[: len(self._home)] = self._home
-            self._home, self._bound = home, length
+            self._set_home(home)
+
+    def _set_home(self, home: np.ndarray) -> None:
+        view: Any = memoryview(home)  # type: ignore[arg-type]
+        self._home, self._home_of, self._bound = home, view, len(home)
 
     def _merge(self, outline: Outline) -> None:
         """Merge the newest chunks of an outline while they are of similar size."""

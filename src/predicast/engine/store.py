@@ -67,6 +67,7 @@ class StoreView(NamedTuple):
         return self.derivation.pieces(batch, now)
 
 
+_new: Final = tuple.__new__
 _FEW: Final = 512  # subscriptions that are quicker put one by one than column by column
 
 
@@ -79,7 +80,8 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
     def _view(self) -> StoreView:
         ids, statements = self.ids, self.statements
         view, reader = self.matcher.view(), statements.reader()
-        return StoreView(view, ids, ids.lease, reader, statements.derivation())
+        # As StoreView(...) does, without a call of Python's own: every change makes one.
+        return _new(StoreView, (view, ids, ids.lease, reader, statements.derivation()))
 
     def entry(self, id: str, key: int, subscription: Subscription | None = None) -> Entry:
         """A subscription that is held, with all that belongs to it."""

@@ -1,11 +1,12 @@
 """The definition of a match: one pattern and one event, by naive backtracking.
 
-It maps the vertices of a pattern one statement after the other, tries every arc of the event for
-each, and tests classes and filters as soon as their vertices are mapped. No index, no plan, names
-instead of codes: this is what the matchers are held to.
+It maps the vertices of a pattern one statement after the other, tries every arc of the vertex that
+is mapped already, and tests classes and filters as soon as their vertices are mapped. No plan, and
+names instead of codes: this is what the matchers are held to. It also finds bindings, once it is
+known that there are some.
 
-Cost: up to arcs to the power of statements. So it counts its steps, an arc that is tried being one,
-and past a budget the answer is that it is undecided.
+Cost: up to a vertex's arcs to the power of statements. So it counts its steps, an arc that is tried
+being one, and past a budget the answer is that it is undecided.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from predicast.graph.entailment import entailed_classes, entailed_properties
-from predicast.graph.event_graph import EventGraph
+from predicast.graph.event_graph import Arc, EventGraph
 from predicast.graph.filters import Bound, Filter
 from predicast.graph.ontology import Ontology
 from predicast.graph.patterns import (
@@ -95,6 +96,11 @@ class _Search:
         self._injective = injective
         self._budget = budget
         self.steps = 0
+        self._from: dict[int, list[Arc]] = {}
+        self._to: dict[int, list[Arc]] = {}
+        for arc in event.arcs:
+            self._from.setdefault(arc.subject, []).append(arc)
+            self._to.setdefault(arc.object, []).append(arc)
 
     def mappings(self, alternative: Alternative) -> Iterator[dict[PatternVertex, int]]:
         mapping: dict[PatternVertex, int] = {HOME_VERTEX: self._event.home}
@@ -111,7 +117,7 @@ class _Search:
             yield dict(mapping)
             return
         wanted, later = statements[0], statements[1:]
-        for subject, property, object in self._event.arcs:
+        for subject, property, object in self._arcs(wanted, mapping):
             self._step()
             if wanted.property not in self._properties[property]:
                 continue
@@ -121,6 +127,12 @@ class _Search:
             yield from self._extended(later, alternative, mapping)
             for vertex in added:
                 del mapping[vertex]
+
+    def _arcs(self, wanted: StatementPattern, mapping: dict[PatternVertex, int]) -> list[Arc]:
+        """The arcs at an end of the statement that is mapped; statements come in such an order."""
+        if wanted.subject in mapping:
+            return self._from.get(mapping[wanted.subject], [])
+        return self._to.get(mapping[wanted.object], [])
 
     def _mapped(
         self,

@@ -144,10 +144,11 @@ class OperandColumns:
 
         If not, some may have been. For whoever is alone in looking at the columns.
         """
-        if OperandType.TIMESTAMP in self.outline.places:
+        places = self.outline.places
+        if OperandType.TIMESTAMP in places:
             operands = [
                 microseconds(operand) if type_ is OperandType.TIMESTAMP else operand
-                for type_, operand in zip(self.outline.places, operands, strict=True)
+                for type_, operand in zip(places, operands, strict=True)
             ]
         try:
             for column, value in zip(self.columns, operands, strict=True):

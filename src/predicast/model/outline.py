@@ -27,7 +27,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from operator import attrgetter
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from predicast.bounded_cache import BoundedCache, remembered
@@ -109,9 +108,6 @@ _MAX_BYTES: Final = 32 << 20  # of outlines that are remembered: some 50,000 of 
 _OUTLINE_BYTES: Final = 400
 _CLAUSE_BYTES: Final = 160
 _SLOT_BYTES: Final = 300
-
-
-_FIELDS: Final = attrgetter("attribute", "operator", "operand")
 
 
 class _Part(NamedTuple):
@@ -230,9 +226,10 @@ def outlined(subscription: Subscription) -> Stated:
 
 def _outlined_clause(subscription: Subscription) -> Stated:
     """The same of a single clause: if all its operands are values, their types are looked up."""
-    attributes, operators, operands = zip(
-        *map(_FIELDS, subscription.clauses[0].constraints), strict=True
-    )
+    constraints = subscription.clauses[0].constraints
+    attributes = tuple([each.attribute for each in constraints])
+    operators = tuple([each.operator for each in constraints])
+    operands = tuple([each.operand for each in constraints])
     key = attributes, operators, tuple(map(type, operands))
     try:
         return Stated(OF_VALUES[key], operands)

@@ -8,6 +8,7 @@ are tried range by range by a compiled loop (``kernels/recent.py``)::
     gone       [ never  | 33     | .. ]       and that from which on it is not
     row        [ 0      | 1      | .. ]       a clause each: whose it is
     ends       [ 2      | 4      | .. ]       where its ranges end
+    shape      [ 0      | 1      | .. ]       which columns it asks of
     column     [ 0    1 | 0    2 | .. ]       of values of one kind of one attribute
     lo         [ 3    8 | 5   -∞ | .. ]       float64: of an open end the next float
     hi         [ 4    8 | 9    7 | .. ]
@@ -36,6 +37,7 @@ from predicast.model.operators import BOUNDS
 from predicast.model.outline import KINDS, OperandType, Outline
 from predicast.model.values import microseconds
 
+NO_VALUE: Final = np.nan  # which no range holds
 NEVER: Final = np.iinfo(np.int64).max  # the epoch of what is not gone
 _ROOM: Final = 1 << 8  # clauses that a table has room for at first
 _BY_ORDER: Final = frozenset({Kind.NUMBER, Kind.TIMESTAMP})  # others are compared for equality only
@@ -67,11 +69,12 @@ class _Ends(NamedTuple):
 class Plan(NamedTuple):
     """How the subscriptions of one outline are written to the table."""
 
-    clauses: tuple[tuple[_Range, ...], ...]
+    clauses: tuple[tuple[tuple[_Range, ...], int], ...]  # the ranges of each, and its shape
     width: int  # how many clauses there are
     tests: int  # ranges of all of them
     converters: tuple[tuple[int, Kind], ...]  # operands that are no numbers, by place
     ends: Array  # of the ranges of each clause
+    shapes: tuple[int, ...]  # of each clause: one for all that test the same columns
     columns: Array  # of all ranges
     lows: _Ends
     highs: _Ends
@@ -81,7 +84,7 @@ class BoundsTable:
     """Subscriptions whose clauses are bounds, and rows for others, which have none here."""
 
     _ROW_FIELDS: Final = (("keys", "i4"), ("since", "i8"), ("gone", "i8"))
-    _CLAUSE_FIELDS: Final = (("row", "i4"), ("ends", "i8"))
+    _CLAUSE_FIELDS: Final = (("row", "i4"), ("ends", "i8"), ("shape", "i4"))
     _TEST_FIELDS: Final = (("column", "i4"), ("lo", "f8"), ("hi", "f8"))
 
     def __init__(self, room: tuple[int, int, int] = (_ROOM, _ROOM, 4 * _ROOM)) -> None:
@@ -95,7 +98,7 @@ class BoundsTable:
         # Python writes a memoryview faster than an array.
         views: list[Any] = [memoryview(each) for each in self.arrays]  # type: ignore[arg-type]
         self.keys, self.since, self.gone = views[:3]
-        self._row, self.ends, self._column, self._lo, self._hi = views[3:]
+        self._row, self._ends, self._shape, self._column, self._lo, self._hi = views[3:]
 
     def with_room(self, rows: int, clauses: int, tests: int) -> BoundsTable:
         """The same, with room for so many rows, clauses and ranges."""
@@ -117,7 +120,7 @@ class BoundsTable:
     ) -> None:
         """Write the clauses of a subscription behind so many rows, clauses and ranges."""
         columns, los, his = self._column, self._lo, self._hi
-        for ranges in plan.clauses:
+        for ranges, shape in plan.clauses:
             for column, low, is_low_open, high, is_high_open, more in ranges:
                 lo, hi = -inf if low < 0 else numbers[low], inf if high < 0 else numbers[high]
                 if is_low_open:
@@ -128,7 +131,7 @@ class BoundsTable:
                     lo, hi = _narrower(lo, hi, more[0], numbers)
                 columns[test], los[test], his[test] = column, lo, hi
                 test += 1
-            self._row[clause], self.ends[clause] = row, test
+            self._row[clause], self._ends[clause], self._shape[clause] = row, test, shape
             clause += 1
 
     def write_many(
@@ -137,7 +140,8 @@ class BoundsTable:
         """Hold many subscriptions of one plan from an epoch on, a row of operands each."""
         row, clause, test = at
         count, width, tests = len(keys), plan.width, plan.tests
-        to_keys, to_since, to_gone, to_row, to_ends, to_column, to_lo, to_hi = self.arrays
+        to_keys, to_since, to_gone = self.arrays[:3]
+        to_row, to_ends, to_shape, to_column, to_lo, to_hi = self.arrays[3:]
         every = np.arange(count)
         to_keys[row : row + count] = keys
         to_since[row : row + count] = epoch
@@ -145,6 +149,7 @@ class BoundsTable:
         to_row[clause : clause + count * width] = np.repeat(every + row, width)
         ends = plan.ends + (test + tests * every)[:, None]
         to_ends[clause : clause + count * width] = ends.ravel()
+        to_shape[clause : clause + count * width] = plan.shapes * count
         here = slice(test, test + count * tests)
         to_column[here].reshape(count, tests)[:] = plan.columns
         to_lo[here].reshape(count, tests)[:] = _outermost(plan.lows, numbers, -inf)
@@ -173,9 +178,8 @@ def numbers_of(
                 operands[place] = words.setdefault(operands[place], len(words))
             else:
                 operands[place] = microseconds(operands[place])
-    for number in operands:
-        if not -EXACT < number < EXACT:
-            return None
+    if operands and not (min(operands) > -EXACT and max(operands) < EXACT):
+        return None
     return operands
 
 
@@ -219,7 +223,9 @@ class Columns:
 
     def __init__(self) -> None:
         self._by_attribute: dict[str, dict[Kind, int]] = {}
+        self._shapes: dict[tuple[int, ...], int] = {}  # by the columns of a clause
         self.names: list[tuple[str, Kind]] = []
+        self.room = _room(0)
 
     def of(self, attribute: str) -> Mapping[Kind, int] | None:
         """The columns of an attribute, if there are any."""
@@ -245,25 +251,40 @@ class Columns:
         kinds = enumerate(KINDS[type_] for type_ in outline.places)
         converters = tuple(each for each in kinds if each[1] in {Kind.STRING, Kind.TIMESTAMP})
         ranges = [each for clause in clauses for each in clause]
+        shapes = tuple(map(self._shape, clauses))
         return Plan(
-            clauses,
+            tuple(zip(clauses, shapes, strict=True)),
             len(clauses),
             len(ranges),
             converters,
             np.cumsum([len(clause) for clause in clauses]),
+            shapes,
             np.array([each.column for each in ranges], np.int32),
             _ends_of([lows for lows, _ in ends]),
             _ends_of([highs for _, highs in ends]),
         )
+
+    def _shape(self, clause: tuple[_Range, ...]) -> int:
+        return self._shapes.setdefault(tuple(each.column for each in clause), len(self._shapes))
 
     def _column(self, attribute: str, kind: Kind) -> int:
         column = self._by_attribute.get(attribute, {}).get(kind)
         if column is None:
             column = len(self.names)
             self.names.append((attribute, kind))
+            self.room = _room(len(self.names))
             # Another dictionary each time: whoever looks at the one before sees it as it was.
             self._by_attribute[attribute] = {**self._by_attribute.get(attribute, {}), kind: column}
         return column
+
+
+def _room(columns: int) -> tuple[Array, Array, Array]:
+    """For one event: where the values of each column are, that there are none, and none passes."""
+    return (
+        np.arange(columns, dtype=np.int32),
+        np.full((columns, 1), NO_VALUE),
+        np.zeros((columns, 1), np.uint64),
+    )
 
 
 def _range(column: int, lows: _Places, highs: _Places) -> _Range:

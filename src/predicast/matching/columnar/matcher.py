@@ -31,7 +31,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Sequence
-from queue import Empty, SimpleQueue
+from functools import partial
 from time import sleep
 from typing import ClassVar, Final
 
@@ -40,6 +40,7 @@ import numpy as np
 from predicast.locks import new_lock
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar import warming_up
+from predicast.matching.columnar.background import Calls, started
 from predicast.matching.columnar.compile.coded_tests import CodedTests
 from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.uniting import merged
@@ -53,11 +54,10 @@ from predicast.matching.matcher import Matcher, Pairs, Stored
 from predicast.model import Absent, Event
 from predicast.model.outline import Stated
 
-_SMALL: Final = 8_192  # clauses; merging a few such segments takes some milliseconds
+_SMALL: Final = 16_384  # clauses; merging a few such segments takes some ten milliseconds
 _PRESSING: Final = 6  # segments that may wait for a merge to be over
 _MOST_FULL: Final = 2  # recents that may wait to be compiled
 _MOMENT: Final = 0.001  # seconds
-_PATIENCE: Final = 0.1  # seconds; starting a thread for each change would cost it more than itself
 _LANES: Final[tuple[Lane, ...]] = ("small", "large")
 
 
@@ -87,8 +87,7 @@ class Columnar(Matcher):
         self._full: tuple[Recent, ...] = ()  # recents that wait to be compiled
         self._merges: dict[Lane, Merge] = {}
         self._workers: dict[Lane, threading.Thread] = {}
-        # Calls for workers. An Event would stay locked if a signal's handler raised inside.
-        self._calls: dict[Lane, SimpleQueue[None]] = {lane: SimpleQueue() for lane in _LANES}
+        self._calls: dict[Lane, Calls] = {lane: Calls() for lane in _LANES}
         self._compiled = 0
         self._merged = 0
         self._is_whole = True
@@ -103,7 +102,8 @@ class Columnar(Matcher):
     def apply(self, delta: Delta, before: Before) -> Effect:
         gone, added, removed = delta.removed, len(delta.added), len(delta.removed)
         if delta.changed:
-            gone = [*gone, *[key for key, _ in delta.changed]]
+            changed = [key for key, _ in delta.changed]
+            gone = [*gone, *changed] if gone else changed
         if delta.added_groups or delta.changed_groups:
             added += sum(len(group.keys) for group in delta.added_groups)
             for group in delta.changed_groups:
@@ -211,7 +211,7 @@ class Columnar(Matcher):
         else:
             wanted, epochs = np.array(left, np.int64), np.full(len(left), epoch, np.int64)
         for segment in reversed(parts.segments):  # the latest are the likeliest to change again
-            some = segment.delete(wanted, epochs)
+            some = segment.delete(wanted, epochs, epoch)
             if some == len(wanted):
                 continue
             if segment.is_worn():
@@ -319,15 +319,11 @@ class Columnar(Matcher):
         worker = self._workers.get(lane)
         if worker is not None and worker.is_alive():
             return
-        worker = threading.Thread(
-            target=_tend, args=(weakref.ref(self), lane), name=f"predicast-{lane}", daemon=True
-        )
+        work = partial(_tend, weakref.ref(self), lane)
         try:
-            worker.start()
+            self._workers[lane] = started(work, calls, f"predicast-{lane}")
         except RuntimeError:  # there are too many threads, or the interpreter is about to end
             self._work(lane)
-        else:
-            self._workers[lane] = worker
 
     def _work(self, lane: Lane, room: int | None = None) -> bool:
         """Do what is due in a lane until nothing is; whether there was anything."""
@@ -412,15 +408,13 @@ class Columnar(Matcher):
             self._compiled += merge.compiled
 
 
-def _tend(here: weakref.ref[Columnar], lane: Lane) -> None:
-    """What a background thread does: all that is due, until nothing has been for a while."""
+def _tend(here: weakref.ref[Columnar], lane: Lane) -> bool:
+    """Do all that is due in a lane, unless nobody needs the matcher any more: whether anybody does.
+
+    While its thread waits to be called again, nothing there keeps the matcher.
+    """
     matcher = here()
-    calls = SimpleQueue[None]() if matcher is None else matcher._calls[lane]
-    while matcher is not None:
-        matcher._work(lane)
-        del matcher  # nobody may need it any more
-        try:
-            calls.get(timeout=_PATIENCE)
-        except Empty:
-            return
-        matcher = here()
+    if matcher is None:
+        return False
+    matcher._work(lane)
+    return True

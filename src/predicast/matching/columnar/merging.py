@@ -95,11 +95,14 @@ class Merge:
         made = self._made
         if made is None:
             return None
-        for segment, before in zip(self.segments, self._deleted, strict=True):
-            if segment.deleted > before:
-                made.delete(*segment.deletions(before))
-        for recent in self.recents:
-            made.delete(*recent.deletions(self._epoch))
+        deletions = [
+            segment.deletions(before)
+            for segment, before in zip(self.segments, self._deleted, strict=True)
+        ]
+        deletions += [recent.deletions(self._epoch) for recent in self.recents]
+        for keys, epochs in deletions:
+            if len(keys):
+                made.delete(keys, epochs, int(epochs.max()))
         return made if made.live() else None
 
 

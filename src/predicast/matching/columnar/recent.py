@@ -1,9 +1,9 @@
 """``Recent``: subscriptions that are not compiled yet, visible to the very next event.
 
-Clauses of bounds wait in one long table and are tried as they are (``bounds_table.py``). Whatever
-else a clause may state is tried by the model's own definition. So adding costs a few writes, and
-asking some nanoseconds per event and clause, which a compiled segment undercuts only when there are
-hundreds of them.
+Clauses of bounds wait in one long table and are tried as they are (``bounds_table.py``); when there
+are hundreds of them they are put in an order that spares trying most (``bounds_blocks.py``).
+Whatever else a clause may state is tried by the model's own definition. So adding costs a few
+writes, and asking some nanoseconds per event and clause, or less than one where they are in order.
 
 What is held only grows, at the end. Each row has the epoch from which on it is held, and what is
 dropped that from which on it is gone: so it answers as of any epoch while others are added, and a
@@ -25,8 +25,10 @@ from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Decimals, Intervals, Strings, TypedValues
 from predicast.matching.brute_force import CHUNK_ROWS, Groups, MaskCache
 from predicast.matching.columnar import loops
+from predicast.matching.columnar.bounds_blocks import FIRST, BoundsBlocks
 from predicast.matching.columnar.bounds_table import (
     NEVER,
+    NO_VALUE,
     BoundsTable,
     Columns,
     Plan,
@@ -54,17 +56,19 @@ _GAPS: Final = 1 << 10  # clauses that may be gone before the others are worth m
 _COMPILE: Final = 3_000
 _COMPILE_CLAUSE: Final = 10
 _COMPILE_TEST: Final = 3
-_COMPILE_CLAUSE_ALIKE: Final = 3.0
-_COMPILE_TEST_ALIKE: Final = 0.5
-_DEAR: Final = 15_000
+_COMPILE_CLAUSE_ALIKE: Final = 1.0
+_COMPILE_TEST_ALIKE: Final = 0.2
+_DEAR: Final = 20_000
 
-# What asking costs: once, for each clause, and for each event that it is tried for.
-_ASK: Final = 20.0
+# What asking costs: once, for each clause and event in the table, and in blocks.
+_ASK: Final = 12.0
+_ASK_BATCH: Final = 35.0
 _ASK_CLAUSE: Final = 0.015
 _ASK_CLAUSE_EACH: Final = 0.001
+_ASK_IN_BLOCK: Final = 0.0003
+_LEAST_RENT: Final = 0.1  # of what asking costs: nothing is to wait for good
 
 _PLAIN: Final = frozenset({int, float, bool})
-_NO_VALUE: Final = np.nan  # which no range holds
 
 
 class _Known:
@@ -88,7 +92,9 @@ class _Known:
 
     def more(self, count: int) -> float:
         """What compiling so many more costs."""
-        return sum(self.one_more() for _ in range(count))
+        few = max(min(FEW_ALIKE - self._waiting, count), 0)
+        self._waiting += count
+        return few * self._cost + (count - few) * self._cost_alike
 
     def one_fewer(self) -> float:
         """What compiling one fewer spares."""
@@ -115,9 +121,17 @@ class _Definition:
         return self._groups
 
 
-class _Asked(NamedTuple):
-    """Values of events, a row per column, what passes without; how many are meant; as of when."""
+class _Waiting(NamedTuple):
+    """Clauses in the table that somebody asks, some of them in blocks."""
 
+    clauses: int
+    blocks: BoundsBlocks
+
+
+class _Asked(NamedTuple):
+    """Values of events and where those of each column are; how many are meant; as of when."""
+
+    moved: Array
     values: Array
     passes: Array
     events: int
@@ -127,8 +141,8 @@ class _Asked(NamedTuple):
 class Recent:
     """What came since the last segment, a row each.
 
-    Whoever asks looks at ``clauses`` and at ``rows()`` before the table: what they count is in
-    whatever table is there then.
+    Whoever asks looks at what waits and at ``rows()`` before the columns and the table: what they
+    count is in whatever is there then.
     """
 
     def __init__(self, absent: Absent) -> None:
@@ -139,6 +153,7 @@ class Recent:
         self.columns = Columns()
         self.words: dict[str, int] = {}
         self.clauses = 0  # in the table
+        self.blocks = BoundsBlocks()  # the first of them, in order
         self.may_repeat = False
         self._live: dict[int, int] = {}  # rows by key
         self._known: dict[Outline, _Known] = {}
@@ -207,6 +222,8 @@ class Recent:
             # In this order: somebody may look meanwhile.
             self.table, self._tests = table, more_tests
             self.clauses = more
+            if more - self.blocks.clauses >= FIRST:
+                self.blocks = self.blocks.with_more(table, more)
         self._cost += known.one_more()
         self.stated.append(stated)
         self._live[key] = row
@@ -248,6 +265,8 @@ class Recent:
             self.may_repeat = True
         self.table, self._tests = table, tests  # in this order, as above
         self.clauses = clauses
+        if clauses - self.blocks.clauses >= FIRST:
+            self.blocks = self.blocks.with_more(table, clauses)
         self._cost += known.more(count)
         self.stated += [stated for _, stated in pairs]
         self._live.update(zip(keys, range(row, row + count), strict=True))
@@ -274,10 +293,14 @@ class Recent:
 
     # Asking.
 
-    def rent(self, events: int) -> float:
-        """What asking so many events costs, in microseconds or so."""
-        bounds = self.clauses * (_ASK_CLAUSE + _ASK_CLAUSE_EACH * events)
-        return _ASK + bounds + len(self.odd) * min(2 * events, 30 + events // 10)
+    def rent(self, events: int, of_segment: float) -> float:
+        """What asking so many events costs more than asking a segment, in microseconds or so."""
+        in_blocks = self.blocks.clauses
+        bounds = (self.clauses - in_blocks) * (_ASK_CLAUSE + _ASK_CLAUSE_EACH * events)
+        bounds += in_blocks * _ASK_IN_BLOCK * events
+        odd = len(self.odd) * min(2 * events, 30 + events // 10)
+        cost = min(_ASK * events, _ASK_BATCH) + bounds + odd
+        return max(cost - of_segment, _LEAST_RENT * cost)
 
     def match(self, event: Event, epoch: int) -> list[int]:
         """The keys that one event matches; some perhaps twice."""
@@ -286,27 +309,35 @@ class Recent:
         found = []
         if self.odd:
             found = self._by_definition(self.odd, event, epoch)
-        clauses = self.clauses
-        if clauses:
-            table, columns, words = self.table, self.columns, self.words
-            width = len(columns.names)
-            values = _blank(width, 1)
-            lacks = np.ones(values.shape, bool) if self.absent == "passes" else None
-            for attribute, value in event.items():
-                mine = columns.of(attribute)
-                if mine is None:
-                    continue
-                own = kind_of(value)  # type: ignore[arg-type]
-                for kind, column in mine.items():
-                    if column >= width:
-                        continue
-                    if lacks is not None:
-                        lacks[column, 0] = False
-                    if kind is own:
-                        values[column, 0] = _number(value, words)
-            asked = _Asked(values, _passing(values, lacks), 1, epoch)
-            found += _ask(table, table.arrays[5], clauses, asked)[0].tolist()
+        waiting = self._waiting()
+        if waiting.clauses:
+            found += self._ask(waiting, self._asked(event, epoch))[0].tolist()
         return found
+
+    def _waiting(self) -> _Waiting:
+        blocks = self.blocks  # first: it may hold more by the time that clauses are counted
+        return _Waiting(max(self.clauses, blocks.clauses), blocks)
+
+    def _asked(self, event: Event, epoch: int) -> _Asked:
+        """The values of one event."""
+        columns, words, absent_passes = self.columns, self.words, self.absent == "passes"
+        same, nothing, passes = columns.room
+        values, width = nothing.copy(), len(same)
+        if absent_passes:
+            passes = ~passes
+        for attribute, value in event.items():
+            mine = columns.of(attribute)
+            if mine is None:
+                continue
+            own = kind_of(value)  # type: ignore[arg-type]
+            for kind, column in mine.items():
+                if column >= width:
+                    continue
+                if absent_passes:
+                    passes[column] = 0
+                if kind is own:
+                    values[column] = _number(value, words)
+        return _Asked(same, values, passes, 1, epoch)
 
     def _has_columns_of(self, event: Event) -> bool:
         columns = self.columns
@@ -314,7 +345,7 @@ class Recent:
 
     def match_columns(self, columns: EventBatch, epoch: int) -> list[Runs]:
         """The matches of a batch, in pieces whose values fit in memory."""
-        clauses = self.clauses
+        waiting = self._waiting()
         names = self.columns.names[:]
         there = [column for column, (name, _) in enumerate(names) if columns.parts(name)]
         if any(
@@ -322,19 +353,22 @@ class Recent:
         ):
             return self._by_masks(range(self.rows()), columns, epoch)
         found = self._by_masks(self.odd, columns, epoch) if self.odd else []
-        if clauses:
-            table = self.table
-            column = table.arrays[5][: table.ends[clauses - 1]]
-            if len(there) < len(names):
-                # What no event of the batch has is one column, of nothing.
-                moved = np.full(len(names), len(there), np.int32)
-                moved[there] = np.arange(len(there))
-                column = moved[column]
+        if waiting.clauses:
+            # What no event of the batch has is one column, of nothing.
+            moved = np.full(len(names), len(there), np.int32)
+            moved[there] = np.arange(len(there))
             for start, piece in columns.chunks(max(_MOST_VALUES // (len(there) + 1), 1)):
                 values, passes = self._values(piece, [names[each] for each in there])
-                asked = _Asked(values, passes, len(piece), epoch)
-                keys, ends = _ask(table, column, clauses, asked)
+                asked = _Asked(moved, values, passes, len(piece), epoch)
+                keys, ends = self._ask(waiting, asked)
                 found.append(Runs(keys, with_starts(ends, start)))
+        return found
+
+    def _ask(self, waiting: _Waiting, asked: _Asked) -> tuple[Array, Array]:
+        clauses, blocks = waiting
+        found: tuple[Array, Array] = loops.now.match_bounds(
+            *self.table.arrays, blocks.clauses, clauses, *blocks.arrays, *asked
+        )
         return found
 
     def _values(self, columns: EventBatch, names: list[tuple[str, Kind]]) -> tuple[Array, Array]:
@@ -393,8 +427,12 @@ class Recent:
         keys, since, gone = self.table.arrays[:3]
         held = (since[:count] <= epoch) & (gone[:count] > epoch)
         by_outline: dict[Outline, list[int]] = {}
+        latest, alike = None, list[int]()
         for row in np.flatnonzero(held).tolist():
-            by_outline.setdefault(stated[row].outline, []).append(row)
+            outline = stated[row].outline
+            if outline is not latest:  # most often it is: to look it up takes longer than all else
+                latest, alike = outline, by_outline.setdefault(outline, [])
+            alike.append(row)
         tables: list[CodedTests] = []
         few: list[tuple[int, Subscription]] = []
         for outline, rows in by_outline.items():
@@ -415,17 +453,9 @@ class Recent:
         return keys[rows].astype(np.int64), gone[rows]
 
 
-def _ask(table: BoundsTable, column: Array, clauses: int, asked: _Asked) -> tuple[Array, Array]:
-    keys, since, gone, row, ends, _, lo, hi = table.arrays
-    found: tuple[Array, Array] = loops.now.match_bounds(
-        keys, since, gone, row, ends, column, lo, hi, clauses, *asked
-    )
-    return found
-
-
 def _blank(columns: int, events: int) -> Array:
     """The values of events that have none; up to a multiple of lanes."""
-    return np.full((columns, -(-events // LANES) * LANES), _NO_VALUE)
+    return np.full((columns, -(-events // LANES) * LANES), NO_VALUE)
 
 
 def _passing(values: Array, lacks: Array | None) -> Array:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from predicast.arrays import Array, offsets
+from predicast.arrays import Array
 
 
 class Runs(NamedTuple):
@@ -33,11 +33,12 @@ def joined(pieces: Sequence[Runs]) -> Runs:
         return pieces[0]
     if not pieces:
         return Runs(np.zeros(0, np.int32), np.zeros((0, 3), np.int64))
-    first = offsets([len(piece.keys) for piece in pieces])
-    runs = [piece.runs.copy() for piece in pieces]
-    for each, start in zip(runs, first, strict=False):
-        each[:, 1:] += start
-    return Runs(np.concatenate([piece.keys for piece in pieces]), np.concatenate(runs))
+    runs = np.concatenate([piece.runs for piece in pieces])
+    first, keys = len(pieces[0].runs), len(pieces[0].keys)
+    for piece in pieces[1:]:
+        runs[first : first + len(piece.runs), 1:] += keys
+        first, keys = first + len(piece.runs), keys + len(piece.keys)
+    return Runs(np.concatenate([piece.keys for piece in pieces]), runs)
 
 
 def in_two(pieces: Sequence[Runs]) -> tuple[Runs, Runs]:

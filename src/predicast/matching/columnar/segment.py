@@ -119,14 +119,16 @@ class Segment:
 
     # Deleting.
 
-    def delete(self, keys: Array, epochs: Array) -> int:
-        """Have the clauses of some keys gone, each from an epoch on.
+    def delete(self, keys: Array, epochs: Array, latest: int) -> int:
+        """Have the clauses of some keys gone, each from an epoch on, of which the last is given.
 
         Keys that have none here are moved to the front, with their epochs: so many are left.
         """
-        a, listed = self.arrays, (self._deleted, self._since, self._count)
-        self._latest = max(self._latest, int(epochs.max(initial=0)))  # first: somebody may match
-        return loops.now.mark_deleted(a.keys, a.by_key, keys, epochs, *listed)
+        a = self.arrays
+        self._latest = max(self._latest, latest)  # first: somebody may match
+        return loops.now.mark_deleted(
+            a.keys, a.by_key, keys, epochs, self._deleted, self._since, self._count
+        )
 
     def deletions(self, first: int) -> tuple[Array, Array]:
         """What was deleted since so many were: keys, and from which epochs on they are gone."""

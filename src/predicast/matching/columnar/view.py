@@ -80,15 +80,16 @@ class Ledger:
     def note(self, parts: Parts, events: int) -> None:
         """So many events are about to be asked of more than one part."""
         segments, recents = parts
+        of_segment = min(_ASK_ALONE * events, _ASK_BATCH + _ASK_EACH * events)
         if recents:
             for recent in recents:
-                self.rent += recent.rent(events)
+                self.rent += recent.rent(events, of_segment)
             if self.is_worth_compiling(recents[-1]):
                 self._call("small", self.rent)
         if len(segments) > 1:
             if segments is not self._segments:
                 self._segments, self._worth = segments, cheapest_merge(segments)
-            self.spent += min(_ASK_ALONE * events, _ASK_BATCH + _ASK_EACH * events)
+            self.spent += of_segment
             if self.spent > self._worth:
                 self._call("large", self.spent)
 

@@ -96,8 +96,8 @@ def test_what_nobody_asks_for_any_more_leaves_no_axes_behind() -> None:
 
 def test_no_call_compiles_a_pile() -> None:
     matcher = Columnar()
-    most = 5_000
-    for key in range(12_000):
+    most = 17_000
+    for key in range(40_000):
         matcher.subscribe(key, above(key))
         assert all(len(recent) <= most for recent in matcher.view().parts.recents)
         assert len(matcher.view().parts.recents) <= 4

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from predicast.matching.columnar import loops
+from predicast.matching.columnar.bounds_blocks import FIRST, BoundsBlocks
+from predicast.matching.columnar.bounds_table import BoundsTable
 from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.kernels import entries
@@ -86,26 +88,42 @@ def test_coding_columns(seed: int, item: Any) -> None:
 @SEEDS
 @pytest.mark.parametrize("absent_passes", [False, True])
 @pytest.mark.parametrize("events", [1, 20, 200])
-def test_bounds(seed: int, absent_passes: bool, events: int) -> None:
+@pytest.mark.parametrize("waiting", [25, 3 * FIRST + 7])
+def test_bounds(seed: int, absent_passes: bool, events: int, waiting: int) -> None:
     chance = np.random.default_rng(seed)
-    ends = np.cumsum(chance.integers(0, 4, 30))
-    column = chance.integers(0, 5, ends[-1] + 4).astype(np.int32)  # there is room for more
-    lo = chance.integers(0, 10, len(column)).astype(float)
-    keys = np.arange(30, dtype=np.int32)
-    row = np.sort(chance.integers(0, 30, 30)).astype(np.int32)
-    gone = chance.choice(np.array([3, 4, 5, EVERY]), 30)
-    room = -(-events // LANES) * LANES
+    clauses = waiting + 5  # there is room for more
+    table = BoundsTable((clauses, clauses, 4 * clauses))
+    keys, since, gone, row, ends, shape, column, lo, hi = table.arrays
+    keys[:] = np.arange(clauses)
+    since[:] = np.sort(chance.choice(np.array([1, 3, 4, 5]), clauses, p=(0.7, 0.1, 0.1, 0.1)))
+    gone[:] = chance.choice(np.array([3, 4, 5, EVERY]), clauses)
+    row[:] = np.sort(chance.integers(0, clauses, clauses))
+    shape[:] = chance.choice(12, clauses, p=np.append([0.34], np.full(11, 0.06)))
+    ends[:] = np.cumsum(shape % 4)
+    begin = np.append(0, ends[:-1])
+    for test in range(3):
+        of_them = np.flatnonzero(shape % 4 > test)
+        column[begin[of_them] + test] = (shape[of_them] + 2 * test) % 6
+    lo[:] = chance.integers(0, 10, len(column))
+    hi[:] = lo + 3 * (column > 2)
+    room = 1 if events == 1 else -(-events // LANES) * LANES
+    moved = np.array([4, 0, 2, 3, 1, 4], np.int32)
     values = chance.integers(0, 12, (5, room)).astype(float)
     says = chance.choice(["a value", "a value", "nothing", "another kind"], (5, room))
     values[says != "a value"] = np.nan
     passing = (says == "nothing") & absent_passes
-    passes = np.packbits(passing, axis=1, bitorder="little").view(np.uint64)
-    since = np.sort(chance.choice(np.array([1, 3, 4, 5]), 30, p=(0.7, 0.1, 0.1, 0.1)))
-    table = (keys, since, gone, row, ends, column, lo, lo + 3, 25)
-    plain, compiled = (
-        by_event(*each.match_bounds(*table, values, passes, events, 4)) for each in BOTH
+    bits = np.zeros((5, -(-room // LANES) * LANES), bool)
+    bits[:, :room] = passing
+    passes = np.packbits(bits, axis=1, bitorder="little").view(np.uint64)
+    blocks = BoundsBlocks().with_more(table, waiting)
+    assert blocks.clauses == waiting // FIRST * FIRST
+    asked = moved, values, passes, events, 4
+    none = BoundsBlocks()
+    plain, compiled, unordered = (
+        by_event(*each.match_bounds(*table.arrays, some.clauses, waiting, *some.arrays, *asked))
+        for each, some in ((BOTH[0], blocks), (BOTH[1], blocks), (BOTH[0], none))
     )
-    assert plain == compiled
+    assert plain == compiled == unordered
     assert plain
 
 

@@ -154,7 +154,7 @@ def test_merging_and_deleting_lose_nothing(seed: int, absent: Absent) -> None:
     segments = [Segment.of(part, absent, Layout()) for part in parts]
     gone = chance.sample(range(90), 30)
     for segment in segments:
-        segment.delete(np.array(gone, np.int64), np.zeros(len(gone), np.int64))
+        segment.delete(np.array(gone, np.int64), np.zeros(len(gone), np.int64), 0)
     left = {key: clause for key, clause in enumerate(clauses) if key not in gone}
     united = Segment.of(merged([each.tests() for each in segments]), absent, Layout())
     assert_answers(united, left, events, absent)

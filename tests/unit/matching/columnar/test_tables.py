@@ -152,10 +152,10 @@ def test_what_is_deleted_is_left_out_of_a_merge(
     gone = data.draw(st.sets(st.integers(0, len(subscriptions) - 1)))
     keys = np.array(sorted(gone), np.int64)
     wanted = keys.copy()
-    left = segment.delete(wanted, np.ones_like(keys))
+    left = segment.delete(wanted, np.ones_like(keys), 1)
     assert wanted[:left].tolist() == keys[~np.isin(keys, table.keys)].tolist()
     assert segment.deleted == int(np.isin(table.keys, keys).sum())
-    assert segment.delete(keys.copy(), np.ones_like(keys)) == len(keys)
+    assert segment.delete(keys.copy(), np.ones_like(keys), 1) == len(keys)
     again = Segment.of(merged([segment.tests(), segment.tests()]), absent, layout)
     for event in events:
         assert sorted(set(segment.match_one(event, epoch=0))) == right(subscriptions, absent, event)

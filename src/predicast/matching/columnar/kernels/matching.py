@@ -247,6 +247,12 @@ def gather(  # arrays and numbers: a tuple would cost per call
                 out_keys[count] = keys[match]
                 count += 1
             continue
+        if largest < 0 and end - first <= limit - (count - before):
+            for match in range(first, end):  # without a branch, which nobody could foretell
+                out_events[count] = event
+                out_keys[count] = keys[match]
+                count += keys[match] >= 0
+            continue
         for match in range(first, end):
             key = keys[match]
             if key < 0 or count - before >= limit:
@@ -263,6 +269,51 @@ def gather(  # arrays and numbers: a tuple would cost per call
 
 # Deleting. What is deleted is listed with the epoch that it is gone from, and its key becomes the
 # complement of its number in that list: an answer as of an earlier epoch still finds it.
+
+
+@kernel
+def _owner(keys: Any, by_key: Any, deleted: Any, place: int) -> Any:
+    """Whose the clause at a place in the order of keys is, or was."""
+    held = keys[by_key[place]]
+    return np.int64(held if held >= 0 else deleted[~held])
+
+
+@kernel
+def _first_of(keys: Any, by_key: Any, deleted: Any, key: int) -> Any:
+    """The first place in the order of keys whose clause has this key or a larger one.
+
+    Keys are mostly spread evenly, those of a bulk without a gap: so the search begins where the key
+    would be then, and takes larger and larger steps from there. Each step of a search that began
+    in the middle would wait for memory.
+    """
+    high = len(by_key)
+    if high == 0:
+        return 0
+    least, most = _owner(keys, by_key, deleted, 0), _owner(keys, by_key, deleted, high - 1)
+    if key <= least:
+        return 0
+    if key > most:
+        return high
+    guess, step = (key - least) * (high - 1) // (most - least), 1
+    if _owner(keys, by_key, deleted, guess) < key:
+        low = guess + 1
+        while guess + step < high and _owner(keys, by_key, deleted, guess + step) < key:
+            low = guess + step + 1
+            step *= 2
+        high = min(guess + step, high)
+    else:
+        high = guess
+        while guess >= step and _owner(keys, by_key, deleted, guess - step) >= key:
+            high = guess - step
+            step *= 2
+        low = max(guess - step + 1, 0)
+    while low < high:
+        middle = (low + high) // 2
+        if _owner(keys, by_key, deleted, middle) < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @entry(
@@ -287,25 +338,15 @@ def mark_deleted(
     left = 0
     for row in range(len(wanted)):
         key, before = wanted[row], count[0]
-        low, high = 0, len(by_key)
-        while low < high:
-            middle = (low + high) // 2
-            held = keys[by_key[middle]]
-            if (held if held >= 0 else deleted[~held]) < key:
-                low = middle + 1
-            else:
-                high = middle
-        while low < len(by_key):
-            held = keys[by_key[low]]
-            if (held if held >= 0 else deleted[~held]) != key:
-                break
-            if held >= 0:
+        place = _first_of(keys, by_key, deleted, key)
+        while place < len(by_key) and _owner(keys, by_key, deleted, place) == key:
+            if keys[by_key[place]] >= 0:
                 number = count[0]
                 deleted[number] = key
                 since[number] = epochs[row]
                 count[0] = number + 1
-                keys[by_key[low]] = ~number
-            low += 1
+                keys[by_key[place]] = ~number
+            place += 1
         if count[0] == before:
             wanted[left], epochs[left] = key, epochs[row]
             left += 1

@@ -1,4 +1,8 @@
-"""Matching the few clauses that are not compiled yet: each range against all values as they are."""
+"""Matching clauses that are not compiled yet: their ranges against values as they are.
+
+Most stand in blocks with zones (``bounds_blocks.py``); those that came last are tried one after the
+other. Which subscriptions are held is looked at last: most clauses fail before.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from numba import types
 
 from predicast.matching.columnar.kernels.buffers import with_room, with_run
 from predicast.matching.columnar.kernels.compiling import array, entry, kernel
-from predicast.matching.columnar.kernels.simd import lowest_bit, range_mask
+from predicast.matching.columnar.kernels.simd import bounds_mask, lowest_bit, range_mask
 from predicast.matching.columnar.reserved import LANES
 
 _FEW: Final = 24  # events that are quicker tried one by one than 64 at a time
@@ -38,70 +42,132 @@ def _in_order(hit_keys: Any, hit_events: Any, count: int, events: int) -> Any:
 
 
 @kernel
-def _one_event(table: Any, epoch: int, values: Any, passes: Any, event: int, hits: Any) -> Any:
-    """Try all clauses for one event."""
-    keys, since, gone, row, ends, column, lo, hi, clauses = table
+def _hit(rows: Any, mine: int, epoch: int, event: int, hits: Any) -> Any:
+    """Note that an event matches the subscription in a row, if that is held."""
+    keys, since, gone = rows
     hit_keys, hit_events, count = hits
-    block, bit = event // LANES, np.uint64(1) << np.uint64(event % LANES)
-    test = 0
-    for clause in range(clauses):
-        mine, end = row[clause], ends[clause]
-        held = (since[mine] <= epoch) & (gone[mine] > epoch)
-        while held and test < end:
-            value, passed = values[column[test], event], passes[column[test], block] & bit
-            held = (passed > 0) | ((lo[test] <= value) & (value <= hi[test]))
-            test += 1
-        test = end
-        if held:
-            if count == len(hit_keys):
-                hit_keys = with_room(hit_keys, count, 1)
-                hit_events = with_room(hit_events, count, 1)
-            hit_keys[count], hit_events[count] = keys[mine], event
-            count += 1
-    return hit_keys, hit_events, count
+    if since[mine] > epoch or gone[mine] <= epoch:
+        return hits
+    if count == len(hit_keys):
+        hit_keys = with_room(hit_keys, count, 1)
+        hit_events = with_room(hit_events, count, 1)
+    hit_keys[count], hit_events[count] = keys[mine], event
+    return hit_keys, hit_events, count + 1
 
 
 @kernel
-def _many_events(table: Any, epoch: int, values: Any, passes: Any, block: int, hits: Any) -> Any:
-    """Try all clauses for 64 events."""
-    keys, since, gone, row, ends, column, lo, hi, clauses = table
-    hit_keys, hit_events, count, meant = hits
-    numbers = values.reshape(values.size)
-    end = 0
-    for clause in range(clauses):
-        test, end = end, ends[clause]
-        mine = row[clause]
-        held = meant if since[mine] <= epoch and gone[mine] > epoch else np.uint64(0)
-        while held and test < end:
-            place = column[test] * np.int64(values.shape[1]) + block * LANES
-            held &= range_mask(numbers, place, lo[test], hi[test]) | passes[column[test], block]
+def _clauses_of_event(rows: Any, table: Any, asked: Any, event: int, hits: Any) -> Any:
+    """Try the clauses of the table for one event."""
+    row, ends, column, lo, hi, first, end = table
+    moved, values, passes, epoch = asked
+    lanes, bit = event // LANES, np.uint64(1) << np.uint64(event % LANES)
+    test = ends[first - 1] if first else 0
+    for clause in range(first, end):
+        stop, held = ends[clause], True
+        while held and test < stop:
+            here = moved[column[test]]
+            value, passed = values[here, event], passes[here, lanes] & bit
+            held = (passed > 0) | ((lo[test] <= value) & (value <= hi[test]))
             test += 1
-        if held and count + LANES > len(hit_keys):
-            hit_keys = with_room(hit_keys, count, LANES)
-            hit_events = with_room(hit_events, count, LANES)
+        test = stop
+        if held:
+            hits = _hit(rows, row[clause], epoch, event, hits)
+    return hits
+
+
+@kernel
+def _clauses_of_events(rows: Any, table: Any, asked: Any, lanes: int, meant: Any, hits: Any) -> Any:
+    """Try the clauses of the table for those of 64 events that are meant."""
+    row, ends, column, lo, hi, first, end = table
+    moved, values, passes, epoch = asked
+    numbers = values.reshape(values.size)
+    stop = ends[first - 1] if first else 0
+    for clause in range(first, end):
+        test, stop = stop, ends[clause]
+        held = meant
+        while held and test < stop:
+            here = np.int64(moved[column[test]])
+            place = here * values.shape[1] + lanes * LANES
+            held &= range_mask(numbers, place, lo[test], hi[test]) | passes[here, lanes]
+            test += 1
         while held:
-            hit_keys[count] = keys[mine]
-            hit_events[count] = block * LANES + lowest_bit(held)
+            event = lanes * LANES + lowest_bit(held)
+            hits = _hit(rows, row[clause], epoch, event, hits)
             held &= held - np.uint64(1)
-            count += 1
-    return hit_keys, hit_events, count
+    return hits
+
+
+@kernel
+def _block_of_event(rows: Any, blocks: Any, block: int, asked: Any, event: int, hits: Any) -> Any:
+    """Try the clauses of a block for one event, which is in its zones."""
+    row, first_clause, first_test, first_range, column, _, _, lo, hi = blocks
+    moved, values, passes, epoch = asked
+    lanes, bit = event // LANES, np.uint64(1) << np.uint64(event % LANES)
+    first, place = first_clause[block], first_range[block]
+    size = first_clause[block + 1] - first
+    held = ~np.uint64(0) >> np.uint64(LANES - size)
+    test, end = first_test[block], first_test[block + 1]
+    while held and test < end:
+        here = moved[column[test]]
+        if not passes[here, lanes] & bit:
+            held &= bounds_mask(lo, hi, place, values[here, event])
+        place += size
+        test += 1
+    while held:
+        hits = _hit(rows, row[first + lowest_bit(held)], epoch, event, hits)
+        held &= held - np.uint64(1)
+    return hits
+
+
+@kernel
+def _blocks_of_event(rows: Any, blocks: Any, asked: Any, event: int, hits: Any) -> Any:
+    """Try all blocks for one event."""
+    _, _, first_test, _, column, zone_lo, zone_hi, _, _ = blocks
+    moved, values, passes, _ = asked
+    lanes, bit = event // LANES, np.uint64(1) << np.uint64(event % LANES)
+    for block in range(len(first_test) - 1):
+        inside, test, end = True, first_test[block], first_test[block + 1]
+        while inside and test < end:
+            here = moved[column[test]]
+            value, passed = values[here, event], passes[here, lanes] & bit
+            inside = (passed > 0) | ((zone_lo[test] <= value) & (value <= zone_hi[test]))
+            test += 1
+        if inside:
+            hits = _block_of_event(rows, blocks, block, asked, event, hits)
+    return hits
+
+
+@kernel
+def _blocks_of_events(rows: Any, blocks: Any, asked: Any, lanes: int, meant: Any, hits: Any) -> Any:
+    """Try all blocks for those of 64 events that are meant."""
+    _, _, first_test, _, column, zone_lo, zone_hi, _, _ = blocks
+    moved, values, passes, _ = asked
+    numbers = values.reshape(values.size)
+    for block in range(len(first_test) - 1):
+        inside, test, end = meant, first_test[block], first_test[block + 1]
+        while inside and test < end:
+            here = np.int64(moved[column[test]])
+            place = here * values.shape[1] + lanes * LANES
+            inside &= range_mask(numbers, place, zone_lo[test], zone_hi[test]) | passes[here, lanes]
+            test += 1
+        while inside:
+            event = lanes * LANES + lowest_bit(inside)
+            hits = _block_of_event(rows, blocks, block, asked, event, hits)
+            inside &= inside - np.uint64(1)
+    return hits
 
 
 @entry(
     (
-        array(types.int32),
-        array(types.int64),
-        array(types.int64),
-        array(types.int32),
-        array(types.int64),
-        array(types.int32),
-        array(types.float64),
-        array(types.float64),
-        types.int64,
-        array(types.float64, 2),
-        array(types.uint64, 2),
-        types.int64,
-        types.int64,
+        *(array(types.int32), array(types.int64), array(types.int64)),
+        *(array(types.int32), array(types.int64), array(types.int32)),
+        *(array(types.int32), array(types.float64), array(types.float64)),
+        *(types.int64, types.int64),
+        *(array(types.int32), array(types.int64), array(types.int64), array(types.int64)),
+        *(array(types.int32), array(types.float64), array(types.float64)),
+        *(array(types.float64), array(types.float64)),
+        *(array(types.int32), array(types.float64, 2), array(types.uint64, 2)),
+        *(types.int64, types.int64),
     ),
     nogil=False,
 )
@@ -111,34 +177,50 @@ def match_bounds(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would
     gone: Any,
     row: Any,
     ends: Any,
+    shape: Any,
     column: Any,
     lo: Any,
     hi: Any,
-    clauses: int,
+    first: int,
+    end: int,
+    block_row: Any,
+    first_clause: Any,
+    first_test: Any,
+    first_range: Any,
+    block_column: Any,
+    zone_lo: Any,
+    zone_hi: Any,
+    block_lo: Any,
+    block_hi: Any,
+    moved: Any,
     values: Any,
     passes: Any,
     events: int,
     epoch: int,
 ) -> Any:
-    """The matches of events (columns of ``values``) as keys and runs of (event, end).
+    """The matches of events as keys and runs of (event, end).
 
-    The ranges of a clause end where the next one's begin; what is not held at the epoch is left
-    out. A range holds values, and whatever passes: a bit each for events that have no value there,
-    which is all right. There are values for a multiple of 64 events, of which ``events`` are meant.
+    Asked are the clauses of a table from ``first`` to ``end``, and those in blocks. The ranges of a
+    clause end where the next one's begin; what is not held at the epoch is left out. The values
+    of a column are in the row of ``values`` that ``moved`` says, an event after the other. A range
+    holds values, and whatever passes: a bit each for events that have no value there, which is all
+    right. There are values for a multiple of 64 events, of which ``events`` are meant; or for one.
     """
-    table = (keys, since, gone, row, ends, column, lo, hi, clauses)
-    hit_keys, hit_events, count = np.empty(64, np.int32), np.empty(64, np.int32), 0
-    for first in range(0, events, LANES):
-        lanes = min(events - first, LANES)
-        if lanes > _FEW:
-            meant = ~np.uint64(0) >> np.uint64(LANES - lanes)
-            hits = (hit_keys, hit_events, count, meant)
-            hit_keys, hit_events, count = _many_events(
-                table, epoch, values, passes, first // LANES, hits
-            )
+    rows, table = (keys, since, gone), (row, ends, column, lo, hi, first, end)
+    blocks = (
+        *(block_row, first_clause, first_test, first_range),
+        *(block_column, zone_lo, zone_hi, block_lo, block_hi),
+    )
+    asked = (moved, values, passes, epoch)
+    hits = (np.empty(64, np.int32), np.empty(64, np.int32), 0)
+    for start in range(0, events, LANES):
+        count, lanes = min(events - start, LANES), start // LANES
+        if count > _FEW:
+            meant = ~np.uint64(0) >> np.uint64(LANES - count)
+            hits = _clauses_of_events(rows, table, asked, lanes, meant, hits)
+            hits = _blocks_of_events(rows, blocks, asked, lanes, meant, hits)
             continue
-        for event in range(first, first + lanes):
-            hit_keys, hit_events, count = _one_event(
-                table, epoch, values, passes, event, (hit_keys, hit_events, count)
-            )
-    return _in_order(hit_keys, hit_events, count, events)
+        for event in range(start, start + count):
+            hits = _clauses_of_event(rows, table, asked, event, hits)
+            hits = _blocks_of_event(rows, blocks, asked, event, hits)
+    return _in_order(*hits, events)

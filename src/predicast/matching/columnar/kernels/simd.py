@@ -91,6 +91,30 @@ def range_mask(context: Any, values: Any, place: Any, lo: Any, hi: Any) -> Any:
     return types.uint64(values, types.int64, types.float64, types.float64), generate
 
 
+@intrinsic
+def bounds_mask(context: Any, lo: Any, hi: Any, place: Any, value: Any) -> Any:
+    """Which of 64 ranges, from a place on, hold a number; what is no number none does."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        *arrays, place, value = arguments
+        lane = ir.DoubleType()
+        vector = ir.VectorType(lane, LANES)
+        number = _splat(builder, value, lane)
+
+        def load(which: int) -> Any:
+            array = context.make_array(signature.args[which])(context, builder, arrays[which])
+            start = builder.gep(array.data, [place], source_etype=lane)
+            return builder.load(builder.bitcast(start, vector.as_pointer()), align=8, typ=vector)
+
+        held = builder.and_(
+            builder.fcmp_ordered("<=", load(0), number),
+            builder.fcmp_ordered("<=", number, load(1)),
+        )
+        return builder.bitcast(held, ir.IntType(LANES))
+
+    return types.uint64(lo, hi, types.int64, types.float64), generate
+
+
 def _bytes_at(count: int) -> Any:
     number = ir.IntType(8 * count)
 
