@@ -20,7 +20,7 @@ from predicast.matching.matcher import Pairs, View
 from predicast.model import And, Constraint, Event, Expression, Leaf, Or, Value, subscription_of
 from predicast.model.expression import leaves_of
 
-_ALL: Final = frozenset[Facet]()
+_NONE: Final = frozenset[Facet]()
 
 
 class Condition(NamedTuple):
@@ -56,7 +56,7 @@ class AskedConditions(NamedTuple):
 
     def _attributes(self, bound: Bound, links: Iterable[int]) -> Iterator[tuple[str, Value]]:
         for link in links:
-            for facet in self.facets.get(link, _ALL):
+            for facet in self.facets.get(link, _NONE):
                 value = bound.facet(facet)
                 if value is not None:
                     yield _attribute(facet, link), value
