@@ -29,12 +29,7 @@ class HasVocabulary(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Classes and properties by IRI, with their parents; read-only.
-
-    >>> shop = Vocabulary({"shop": "urn:shop:"}, {"urn:shop:Laptop": ("urn:shop:Computer",)}, {})
-    >>> sorted(shop.class_names("Computer"))[:3]
-    ['Computer', 'Laptop', 'shop:Computer']
-    """
+    """Classes and properties by IRI, with their parents; read-only."""
 
     prefixes: Mapping[str, str]
     classes: Parents
@@ -84,9 +79,8 @@ class Vocabulary:
 def checked_vocabulary(ontology: HasVocabulary) -> Vocabulary:
     """The names of what is given as an ontology, or an error if it is none."""
     lend = getattr(ontology, "vocabulary", None)
-    found = lend() if callable(lend) and not isinstance(ontology, type) else None
-    if isinstance(found, Vocabulary):
-        return found
+    if callable(lend) and not isinstance(ontology, type):
+        return ontology.vocabulary()
     raise InvalidOptionError(
         f"ontology is an Ontology, as Ontology.parse(...) makes it, not {shortened(ontology)}",
         option="ontology",
