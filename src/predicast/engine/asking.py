@@ -122,18 +122,23 @@ class Asking:
     ) -> list[list[str]]:
         """The same of each of several."""
         choice = self._choice(on_invalid)
-        read: list[list[Event]] = []
+        every: list[Event] = []
+        ends: list[int] = []  # of what there is of each event
         for position, event in enumerate(events):
             try:
-                read.append(self._readings(view, event, choice))
+                if view.readings is not None:
+                    every += self._readings(view, event, choice)
+                elif (read := self._read(view, event, choice)) is not None:
+                    every.append(read)
             except ModelError as error:
                 error.event, error.message = position, f"event {position}: {error.message}"
                 raise
-        every, at = [each for readings in read for each in readings], checked_time(now)
-        matched = iter(view.derivation.match_batch(view.matcher, every, at))
-        return [
-            sorted(view.ids.names(_joined([next(matched) for _ in readings]))) for readings in read
-        ]
+            ends.append(len(every))
+        matched = view.derivation.match_batch(view.matcher, every, checked_time(now))
+        if len(every) != len(events) or view.readings is not None:
+            spans = zip([0, *ends], ends, strict=False)
+            matched = [_joined(matched[begin:end]) for begin, end in spans]
+        return [sorted(view.ids.names(keys)) for keys in matched]
 
     def match_table(self, view: StoreView, table: TableQuestion) -> Pairs:
         """The matches of the rows of a table."""
@@ -180,8 +185,9 @@ class Asking:
     def _readings(self, view: StoreView, event: Given, on_invalid: OnInvalid) -> list[Event]:
         """What an event says by the ontology; nothing if it is skipped."""
         read = self._read(view, event, on_invalid)
-        if read is None or view.readings is None:
-            return [] if read is None else [read]
+        if read is None:
+            return []
+        assert view.readings is not None
         try:
             return view.readings.events(read)
         except InvalidEventError as error:

@@ -174,9 +174,14 @@ class Engine(_EngineOfFlatEvents):
         gives and ``change`` can set anew without parsing anything. An id that is taken is refused;
         with ``replace`` it gets the new expression and owner instead.
         """
-        return self._read_and_run(
-            lambda: self._store.read(id, expression, parameters),
-            lambda store, said: store.subscribe(id, said, owner, replace=replace),
+        store = self._store  # as _read_and_run does, without two functions for each subscription
+        vocabulary, said = store.vocabulary, store.read(id, expression, parameters)
+        with self._lock:
+            store.recover()
+            if store.still_reads_by(vocabulary):
+                return store.subscribe(id, said, owner, replace=replace)
+        return self.subscribe(
+            expression, id=id, owner=owner, parameters=parameters, replace=replace
         )
 
     def change(
@@ -187,10 +192,13 @@ class Engine(_EngineOfFlatEvents):
         parameters: Mapping[str, Value] | None = None,
     ) -> None:
         """Replace what a subscription states, or some of its parameters; id and owner stay."""
-        self._read_and_run(
-            lambda: self._store.read_change(id, expression, parameters),
-            lambda store, said: store.change(id, said, parameters),
-        )
+        store = self._store
+        vocabulary, said = store.vocabulary, store.read_change(id, expression, parameters)
+        with self._lock:
+            store.recover()
+            if store.still_reads_by(vocabulary):
+                return store.change(id, said, parameters)
+        return self.change(id, expression, parameters=parameters)
 
     def subscribe_many(
         self, records: Records, *, owner: str | None = None, replace: bool = False
@@ -247,8 +255,7 @@ class Engine(_EngineOfFlatEvents):
             vocabulary, found = self._store.vocabulary, read()
             with self._lock:
                 store = self._whole()
-                # What was read by no ontology means the same by any; all else is read again.
-                if vocabulary is None or store.vocabulary is vocabulary:
+                if store.still_reads_by(vocabulary):
                     return run(store, found)
 
     # Asking it.

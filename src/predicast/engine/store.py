@@ -171,6 +171,10 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
         with reading_with(self.vocabulary):
             return said_by(id, expression, parameters)
 
+    def still_reads_by(self, vocabulary: Vocabulary | None) -> bool:
+        """Whether what was read by a vocabulary means the same now; if by none, it always does."""
+        return vocabulary is None or vocabulary is self.vocabulary
+
     def read_all_new(self, operations: Iterable[Subscribe]) -> Bulk:
         """What many new subscriptions say."""
         from predicast.engine.bulk import bulk_of
