@@ -57,23 +57,22 @@ class ReadBatch(NamedTuple):
 class Readings:
     """The readings of events, by the properties among some names of attributes."""
 
-    __slots__ = ("_given_by", "names")
+    __slots__ = ("_gives", "names")
 
     names: frozenset[str]  # of all attributes that are to be read
 
     def __init__(self, vocabulary: Vocabulary, names: Iterable[str]) -> None:
         wanted = frozenset(names)
         given_by = {name: vocabulary.attribute_names(name) for name in wanted}
-        # Its own name comes first, so that of equal values it is the one that is told.
-        self._given_by = {
-            name: (name, *sorted(others - {name}))
-            for name, others in given_by.items()
-            if len(others) > 1
-        }
         self.names = wanted.union(*given_by.values())
+        # By attribute: an event has few of them, whatever subscriptions look at.
+        self._gives: dict[str, list[str]] = {}
+        for name, sources in given_by.items():
+            for source in sources if len(sources) > 1 else ():
+                self._gives.setdefault(source, []).append(name)
 
     def __bool__(self) -> bool:
-        return bool(self._given_by)
+        return bool(self._gives)
 
     # One event.
 
@@ -83,8 +82,7 @@ class Readings:
 
     def of(self, event: Event) -> list[Reading]:
         """The readings, and where their values come from."""
-        choices = {name: self._choices(name, event) for name in self._given_by}
-        choices = {name: each for name, each in choices.items() if each}
+        choices = self._choices(event)
         count = prod(map(len, choices.values()))
         if count > MAX_READINGS:
             raise _too_many(choices, count)
@@ -94,14 +92,16 @@ class Readings:
             for chosen in product(*choices.values())
         ]
 
-    def _choices(self, name: str, event: Event) -> list[tuple[str, Held]]:
-        """The different values that the event gives a property, each with one attribute."""
-        found: dict[tuple[type, Held], tuple[str, Held]] = {}
-        for source in self._given_by[name]:
-            value = event.get(source)
-            if value is not None:
-                found.setdefault((type(value), value), (source, value))  # 1 and TRUE are two
-        return list(found.values())
+    def _choices(self, event: Event) -> dict[str, list[tuple[str, Held]]]:
+        """The different values that the event gives each property, each with one attribute."""
+        found: dict[str, dict[tuple[type, Held], tuple[str, Held]]] = {}
+        for source, value in event.items():
+            for name in self._gives.get(source, ()):
+                different = found.setdefault(name, {})
+                key = type(value), value  # 1 and TRUE are two
+                if source == name or key not in different:  # its own name is the best to tell
+                    different[key] = source, value
+        return {name: list(different.values()) for name, different in found.items()}
 
     # Columns.
 
@@ -124,8 +124,12 @@ class Readings:
         from predicast.matching.batches.joining import joined_parts
 
         parts = {name: batch.parts(name) for name in batch.attributes()}
-        for name, sources in self._given_by.items():
-            columns = [filled for each in sources if (filled := _filled(batch, each))]
+        given: dict[str, list[list[TypedValues]]] = {}
+        for source, column in parts.items():
+            filled = [part for part in column if len(part)]
+            for name in self._gives.get(source, ()) if filled else ():
+                given.setdefault(name, []).append(filled)
+        for name, columns in given.items():
             if len(columns) > 1 and _overlap(batch, columns):
                 return None
             joined = joined_parts([part for column in columns for part in column])
@@ -159,10 +163,6 @@ def _reading(attributes: dict[str, Held], chosen: dict[str, tuple[str, Held]]) -
     is_region = any(type(value) is Interval for value in values.values())
     sources = {name: source for name, (source, _) in chosen.items() if source != name}
     return Reading(trusted_event(values, is_region=is_region), sources)
-
-
-def _filled(batch: EventBatch, attribute: str) -> list[TypedValues]:
-    return [part for part in batch.parts(attribute) if len(part)]
 
 
 def _overlap(batch: EventBatch, columns: list[list[TypedValues]]) -> bool:

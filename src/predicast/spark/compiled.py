@@ -213,6 +213,7 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     schema = None if events is None else _event_schema(events, intervals)
     if isinstance(subscriptions, Engine):
         _refuse_owner(owner)
+        _refuse_ontology(subscriptions)
         chosen = matcher or subscriptions.matcher, absent or subscriptions.absent
         if schema is None and chosen == (subscriptions.matcher, subscriptions.absent):
             snapshot = subscriptions.to_bytes()  # others may be changing the engine itself
@@ -283,6 +284,15 @@ def _rows(
 def _refuse_owner(owner: str | None) -> None:
     if owner is not None:
         raise InvalidOptionError("owner names a column of a DataFrame", option="owner")
+
+
+def _refuse_ontology(engine: Engine) -> None:
+    """Shards are routed to, and columns chosen, by the names that subscriptions look at."""
+    if engine.vocabulary is not None:
+        raise PipelineError(
+            "an engine that goes by an ontology cannot be compiled for Spark; "
+            "match with the engine itself, or compile subscriptions that name what events have"
+        )
 
 
 def _pairs(subscriptions: Any) -> Iterator[_TableRow]:
