@@ -1,6 +1,7 @@
 """Flat events by an ontology: classes in texts, properties as names of attributes."""
 
 import copy
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -285,10 +286,23 @@ def test_an_ontology_without_a_class_that_is_named_is_refused_as_a_whole() -> No
     assert engine.match({"cellPhoneNumber": 1}) == []
 
 
+LAPTOPS = "type IS A 'Laptop'"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda engine: engine.subscribe(LAPTOPS, id="a", replace=True),
+        lambda engine: engine.change("a", LAPTOPS),
+        lambda engine: engine.subscribe_many(iter([("a", LAPTOPS)]), replace=True),
+        lambda engine: engine.apply([Change("a", LAPTOPS)]),
+    ],
+)
 def test_what_was_read_by_an_ontology_of_the_past_is_read_again(
-    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Engine], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = engine_of()
+    engine.subscribe("type = 'x'", id="a")
     read = SubscriptionStore.read
     read_by = []
 
@@ -300,9 +314,24 @@ def test_what_was_read_by_an_ontology_of_the_past_is_read_again(
         return said
 
     monkeypatch.setattr(SubscriptionStore, "read", slow)
-    engine.apply([Subscribe("a", "type IS A 'Laptop'"), Change("a", "type IS A 'Computer'")])
+    change(engine)
     assert engine.match({"type": "Netbook"}) == ["a"]
-    assert len(read_by) == 4
+    assert read_by == [SHOP.vocabulary(), WIDER.vocabulary()]
+
+
+def test_so_are_many_new_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_of()
+    read_all_new = SubscriptionStore.read_all_new
+
+    def slow(store: SubscriptionStore, operations: Iterable[Subscribe]) -> object:
+        bulk = read_all_new(store, operations)
+        if store.vocabulary == SHOP.vocabulary():
+            engine.change_ontology(WIDER)
+        return bulk
+
+    monkeypatch.setattr(SubscriptionStore, "read_all_new", slow)
+    engine.subscribe_many(iter([("a", LAPTOPS)]))
+    assert engine.match({"type": "Netbook"}) == ["a"]
 
 
 def test_an_interrupted_change_of_the_ontology_is_finished(
