@@ -303,25 +303,45 @@ def derived(
 
 @app.command()
 def spark(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[PART]...", help="tax, batches, sigma, curves.")
+    ] = None,
     *,
     preset: Annotated[Size, typer.Option(help="Some minutes, or a million events.")] = Size.SMALL,
     events: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     seed: int = 0,
+    again: Annotated[bool, typer.Option(help="Show what was measured before.")] = False,
     out: Out = Path("out/bench"),
+    docs: Docs = None,
 ) -> None:
-    """What the Spark pipeline costs beyond matching, and beside joins that find the same."""
-    from bench.spark.results import goals_table, measured_table
-    from bench.spark.run import SETTINGS, measure_spark, steps
+    """What the Spark pipeline costs beyond matching, beside joins, and as a stream."""
+    from bench.real.corpus import MissingCorpusError
+    from bench.spark.plots import write_spark
+    from bench.spark.results import SparkReport, goals_table, measured_table, streams_table
+    from bench.spark.run import PARTS, SETTINGS, measure_spark, steps
 
+    chosen = _chosen("part", names, PARTS)
     usual = SETTINGS[preset]
     settings = replace(usual, events=events or usual.events, rounds=rounds or usual.rounds)
-    with progress_bar("preparing", total=steps(settings)) as bar:
-        measured = measure_spark(settings, seed=seed, progress=bar.step)
     path = out / "spark.json"
-    measured.write(path)
-    _show([measured_table(measured), goals_table(measured)])
-    _tell([path])
+    if again:
+        measured = SparkReport.read(path)
+    else:
+        with progress_bar("preparing", total=steps(settings, chosen)) as bar:
+            try:
+                measured = measure_spark(
+                    settings,
+                    seed=seed,
+                    parts=chosen,
+                    progress=bar.step,
+                    keep=lambda report: report.write(path),
+                )
+            except MissingCorpusError as error:
+                raise typer.BadParameter(str(error)) from error
+        _tell([path])
+    _show([measured_table(measured), streams_table(measured), goals_table(measured)])
+    _tell(write_both(partial(write_spark, measured), out, docs))
     _fail("WRONG", measured.wrong())
 
 

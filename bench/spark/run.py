@@ -8,11 +8,9 @@ workers together.
 
 from __future__ import annotations
 
-import os
-import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -26,17 +24,24 @@ from bench.measuring.processes import tree_seconds
 from bench.measuring.sizes import Size
 from bench.measuring.timing import in_turn
 from bench.spark.contestants import ALONE, CONTESTANTS, CROSS_JOIN, EQUI_JOIN, Contestant, Frames
+from bench.spark.curves import Curves, measure_curves
+from bench.spark.micro_batches import MicroBatches, measure_micro_batches
 from bench.spark.results import JobResult, SizeResult, SparkReport
+from bench.spark.session import spark_session
+from bench.spark.sigma import SigmaStream, measure_sigma
 from bench.spark.workload import Distribution, Workload, make_workload
 from predicast import Engine
 from predicast import spark as ps
-from predicast.spark.java import ensure_java
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+PARTS: Final = ("tax", "batches", "sigma", "curves")
 _FILES: Final = 4
 _LEAST_SAMPLE: Final = 100  # events of a sample
+_MICRO_BATCHES: Final = MicroBatches(100_000)
+_SIGMA: Final = SigmaStream()
+_CURVES: Final = Curves()
 
 
 @dataclass(frozen=True)
@@ -48,54 +53,69 @@ class Settings:
     rounds: int
     most_pairs: float  # that a join may look at; beyond that it gets a sample of the events
     distributions: tuple[Distribution, ...] = ("uniform", "zipf")
+    micro_batches: MicroBatches = _MICRO_BATCHES
+    sigma: SigmaStream = _SIGMA
+    curves: Curves = _CURVES
 
 
 SETTINGS: Final = {
-    Size.SMALL: Settings(100_000, (1_000, 10_000), 2, 2e7),
+    Size.SMALL: Settings(
+        100_000,
+        (1_000, 10_000),
+        2,
+        2e7,
+        micro_batches=MicroBatches(10_000, batches=5, warm=5),
+        sigma=SigmaStream(events=20_000, copies=1, batches=4, statements=(10, 100)),
+        curves=Curves(events=(10_000, 100_000), rounds=2),
+    ),
     Size.FULL: Settings(1_000_000, (1_000, 10_000, 100_000), 3, 3e8),
 }
 
 
-def steps(settings: Settings) -> int:
+def steps(settings: Settings, parts: Collection[str] = PARTS) -> int:
     """How many steps a run takes."""
-    return len(settings.distributions) * len(settings.subscriptions) * (settings.rounds + 2)
+    sizes = len(settings.distributions) * len(settings.subscriptions)
+    each = {
+        "tax": sizes * (settings.rounds + 2),
+        "batches": settings.micro_batches.steps(),
+        "sigma": settings.sigma.steps(),
+        "curves": settings.curves.steps(),
+    }
+    return sum(each[part] for part in parts)
 
 
 def measure_spark(
     settings: Settings,
     *,
     seed: int = 0,
+    parts: Collection[str] = PARTS,
     session: SparkSession | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    keep: Callable[[SparkReport], None] = lambda _: None,
 ) -> SparkReport:
-    """Measure all sizes, in a session of its own unless one is given."""
-    with _session(session) as spark:
-        sizes = [
-            _measured(spark, settings, distribution, subscriptions, seed, progress)
-            for distribution in settings.distributions
-            for subscriptions in settings.subscriptions
-        ]
-    return SparkReport(
-        machine=this_machine(), events=settings.events, rounds=settings.rounds, sizes=sizes
-    )
-
-
-@contextmanager
-def _session(given: SparkSession | None) -> Iterator[SparkSession]:
-    if given is not None:
-        yield given
-        return
-    ensure_java()
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master("local[2]")
-    for name in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
-        builder = builder.config(name, "false")
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    yield session
-    session.stop()
+    """Measure the parts, in a session of its own unless one is given; what is known is kept."""
+    report = SparkReport(machine=this_machine(), events=settings.events, rounds=settings.rounds)
+    with ExitStack() as stack:
+        spark = session or stack.enter_context(spark_session())
+        if "tax" in parts:
+            for distribution in settings.distributions:
+                for subscriptions in settings.subscriptions:
+                    report.sizes.append(
+                        _measured(spark, settings, distribution, subscriptions, seed, progress)
+                    )
+                    keep(report)
+        if "batches" in parts:
+            report.micro_batches = measure_micro_batches(
+                spark, settings.micro_batches, seed=seed, progress=progress
+            )
+            keep(report)
+        if "sigma" in parts:
+            report.sigma = measure_sigma(spark, settings.sigma, seed=seed, progress=progress)
+            keep(report)
+    if "curves" in parts:  # in sessions with one core and more
+        report.curves = measure_curves(settings.curves, seed=seed, progress=progress)
+        keep(report)
+    return report
 
 
 class _Job:

@@ -8,9 +8,12 @@ import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
 
+from bench.real.corpus import Corpus, Firing, Rule
 from bench.spark.contestants import ALONE, CONTESTANTS, CROSS_JOIN
-from bench.spark.results import goals_table, measured_table
+from bench.spark.micro_batches import MicroBatches
+from bench.spark.results import goals_table, measured_table, streams_table
 from bench.spark.run import Settings, measure_spark, steps
+from bench.spark.sigma import SigmaStream, measure_sigma
 from tests.spark.conftest import MODE
 
 
@@ -18,8 +21,8 @@ from tests.spark.conftest import MODE
 def test_a_tiny_run(spark: SparkSession) -> None:
     settings = Settings(400, (200,), 1, most_pairs=2e4, distributions=("zipf",))
     done: list[str] = []
-    report = measure_spark(settings, session=spark, progress=done.append)
-    assert len(done) == steps(settings)
+    report = measure_spark(settings, session=spark, parts=["tax"], progress=done.append)
+    assert len(done) == steps(settings, ["tax"])
     assert report.wrong() == []
     (size,) = report.sizes
     assert {job.name for job in size.jobs} == {ALONE, *(each.name for each in CONTESTANTS)}
@@ -29,3 +32,45 @@ def test_a_tiny_run(spark: SparkSession) -> None:
         Console(file=shown, width=160).print(table)
     assert "extrapolated from 100 events" in shown.getvalue()
     assert "never slower than the broadcast equi-join" in shown.getvalue()
+
+
+@pytest.mark.skipif(MODE == "connect", reason="the benchmark measures classic Spark")
+def test_tiny_streams(spark: SparkSession) -> None:
+    batches = MicroBatches(300, events=50, batches=2, warm=1)
+    settings = Settings(50, (), 1, 1.0, micro_batches=batches)
+    done: list[str] = []
+    report = measure_spark(settings, session=spark, parts=["batches"], progress=done.append)
+    assert len(done) == steps(settings, ["batches"])
+    assert report.wrong() == []
+    assert report.micro_batches is not None
+    assert report.micro_batches.matches_per_event > 0
+    effort = SigmaStream(events=8, copies=2, batches=4, statements=(2, 3), sample=8)
+    done.clear()
+    report.sigma = measure_sigma(spark, effort, seed=0, corpus=corpus(), progress=done.append)
+    assert len(done) == effort.steps()
+    assert report.wrong() == []
+    # Four events run an archiver, which two early rules look for; one of them goes in the middle.
+    assert report.sigma.rules == 4
+    assert report.sigma.matches == 4 * (2 + 1) + 4 * 2
+    assert [each.failure for each in report.sigma.statements] == [None, None]
+    shown = StringIO()
+    Console(file=shown, width=160).print(streams_table(report))
+    assert "4 Sigma rules as a stream" in shown.getvalue()
+
+
+def corpus() -> Corpus:
+    """A few rules in the form of Sigma's, written for this test, and events for them."""
+    wanted = [
+        {"Image|endswith": "\\zip.exe"},
+        {"CommandLine|contains": " -secret"},
+        {"CommandLine|contains": " -list"},
+        {"Image|endswith": "\\copy.exe"},
+        {"Port": 99},  # of which these logs know nothing
+    ]
+    rules = [
+        Rule(f"rule-{number}", "", "us", {}, {"selection": each, "condition": "selection"})
+        for number, each in enumerate(wanted)
+    ]
+    archived = {"Image": "C:\\tools\\zip.exe", "CommandLine": "zip.exe -secret all"}
+    copied = {"Image": "C:\\tools\\copy.exe", "CommandLine": "copy.exe -list"}
+    return Corpus(rules, [Firing("rule-0", archived), Firing("rule-3", copied)])

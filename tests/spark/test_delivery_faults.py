@@ -299,6 +299,52 @@ def test_a_file_that_is_damaged_or_missing(spark: SparkSession, tmp_path: Path) 
     print(*outcomes, sep="\n")  # noqa: T201
 
 
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    if sys.platform != "linux":
+        pytest.skip("a small disk is made of memory on Linux only")
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("no small disk can be mounted here: that takes root")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def fill(place: Path, left: int) -> Path:
+    """A file that takes all the room of a disk but so many bytes."""
+    filler = place / "filler"
+    filler.write_bytes(b"")
+    free = os.statvfs(place)
+    with filler.open("r+b") as file:
+        os.posix_fallocate(file.fileno(), 0, free.f_bavail * free.f_frsize - left)
+    return filler
+
+
+def test_a_full_disk(spark: SparkSession, small_disk: Path) -> None:
+    """Wherever room ends, the stream stops with an error of ours; it goes on once there is some."""
+    stream = Stream(small_disk / "stream")
+    stream.set_up()
+    stream.put(0)
+    stream.run(spark)
+    versions = [stream.table.version]
+    stopped = []
+    for number, left in enumerate(chosen([0, 4, 8, 16, 24, 32, 48, 64, 96], 2), 1):
+        stream.put(number)
+        versions.append(stream.change(number))
+        filler = fill(small_disk, left << 10)
+        try:
+            stream.run(spark)
+        except PredicastError as error:
+            stopped.append(f"{left} KB left: {error}")
+        filler.unlink()
+        stream.run(spark)
+        stream.check(versions)
+    assert any("No space left" in each and "make room" in each for each in stopped)
+    print(*stopped, sep="\n")  # noqa: T201
+
+
 DRIVER = """
 import sys
 from pathlib import Path

@@ -12,6 +12,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
+    "docs/how-to/detect-with-sigma-rules.md",
     "docs/how-to/deliver-a-stream.md",
     "docs/how-to/keep-subscriptions-in-a-table.md",
     "docs/how-to/match-dataframes.md",

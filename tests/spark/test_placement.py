@@ -140,8 +140,34 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     image = compiled.placement.shards[0].image
     assert isinstance(image, EngineFile)
     image.path.unlink()
-    with pytest.raises(MissingEngineFileError, match="folder= one that all hosts see"):
+    with pytest.raises(MissingEngineFileError, match="folder= that all hosts see"):
         image.shared()
+
+
+@pytest.mark.parametrize("strategy", ["replicate", ps.Partition(shards=3)])
+def test_in_a_folder_nothing_but_names_travels(
+    events: DataFrame,
+    expected: dict[int, list[str]],
+    tmp_path: Path,
+    strategy: Any,
+) -> None:
+    compiled = ps.compile(TEXTS, strategy=strategy)
+    held = compiled.in_folder(tmp_path)
+    assert held == compiled
+    assert len(pickle.dumps(held)) < len(pickle.dumps(compiled))
+    assert len(held) == len(held.engine()) == len(TEXTS)
+    found = ps.match(events, held, event_id="number", output="pairs").collect()
+    assert sorted((row.number, row.subscription) for row in found) == [
+        (number, id) for number, ids in sorted(expected.items()) for id in ids
+    ]
+    if strategy == "replicate":
+        (file,) = tmp_path.iterdir()
+        file.write_bytes(file.read_bytes()[:-1])
+        held = compiled.in_folder(tmp_path)  # which finds it damaged
+        assert "0 bytes" in repr(held)
+        ids = ps.matches(subscriptions=held).alias("ids")
+        arrays = {row.number: row.ids for row in events.select("number", ids).collect()}
+        assert arrays == expected
 
 
 def test_in_a_stream(spark: SparkSession, tmp_path: Path, expected: dict[int, list[str]]) -> None:

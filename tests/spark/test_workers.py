@@ -11,6 +11,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -18,7 +19,7 @@ from pyspark import cloudpickle
 
 from predicast import Engine
 from predicast import spark as ps
-from predicast.spark import workers
+from predicast.spark import answers, workers
 from predicast.spark.answers import Asked, Bounds
 from predicast.spark.portable import portable
 from predicast.spark.shipping import Source
@@ -39,7 +40,7 @@ def events(*values: list[int]) -> list[pa.RecordBatch]:
     return [pa.RecordBatch.from_arrays([pa.array(each)], ["k0"]) for each in values]
 
 
-def test_matches_are_counted_before_they_are_made() -> None:
+def test_matches_are_counted_where_there_may_be_too_many() -> None:
     """However few matched before: all that came after them used to be matched at once."""
     compiled = ps.compile({f"s{n}": "x > 5" for n in range(100)})
     batches = events([0] * 64 + [10] * 100)
@@ -48,6 +49,34 @@ def test_matches_are_counted_before_they_are_made() -> None:
     assert [result.num_rows for result in results] == [74, *[10] * 9]
     assert made == [1_000] * 10
     assert [row for each in results for row in each.column(0).to_pylist()] == [0] * 64 + [10] * 100
+
+
+def test_nothing_is_counted_where_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the batch before had too many: then the next is looked at first."""
+    compiled = ps.compile({f"s{n:02}": f"x > {n}" for n in range(50)})
+    counted: list[int] = []
+    count = Engine.count_arrow
+
+    def noted(engine: Engine, batch: pa.RecordBatch, **options: Any) -> Any:
+        counted.append(batch.num_rows)
+        return count(engine, batch, **options)
+
+    monkeypatch.setattr(Engine, "count_arrow", noted)
+    values = [[3] * 10, [50] * 11, [4] * 12, [5] * 13]
+    results = matched(compiled, events(*values), Bounds(unasked=100, matches=100))
+    assert counted == [11, 12]
+    ids = [row for each in results for row in each.column(1).to_pylist()]
+    assert ids == compiled.engine().match_batch({"x": x} for each in values for x in each)
+
+
+def test_rows_need_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = ps.compile({f"s{n:02}": f"x > {n}" for n in range(50)})
+    monkeypatch.setattr(answers.IdOrder, "sorted", None)  # whoever sorts, fails
+    reader = workers.AttributeReader((Source("x", 0, ()),), {})
+    asked = Asked({}, in_order=False)
+    matching = workers.Matching(compiled.image, reader, (0,), "inner", asked)
+    (result,) = matching(events([7]))
+    assert {*result.column(1)[0].as_py()} == {f"s{n:02}" for n in range(7)}
 
 
 def test_a_set_of_values_is_counted_in_bounded_memory() -> None:

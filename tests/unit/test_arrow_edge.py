@@ -1,5 +1,6 @@
 """Tables at the Arrow edge: what is accepted, what is refused, and in which row."""
 
+import re
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
@@ -12,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from predicast import Engine
+from predicast import Engine, Interval
 from predicast.errors import (
     ColumnClashError,
     InvalidConstraintError,
@@ -378,3 +379,50 @@ def test_what_cannot_be_read_is_refused_without_rows_too(inner: pa.DataType) -> 
     for text in ("n IS NULL", "s.n IS NOT NULL"):
         with pytest.raises(UnsupportedColumnError):
             engine(text).count_arrow(without_chunks(inner))
+
+
+OPEN_ENDS = pa.table(
+    {
+        "lo": pa.array([3, 3, 3, None, 5], pa.int64()),
+        "hi": pa.array([5, 5, 5, 5, None], pa.int64()),
+        "lo_open": [False, True, None, True, True],
+        "hi_open": [False, False, True, True, True],
+    }
+)
+
+
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.timestamp("us", "UTC")])
+def test_ends_may_be_open_row_by_row(kind: pa.DataType) -> None:
+    ends = [OPEN_ENDS[name].cast(kind) for name in ("lo", "hi")]
+    table = OPEN_ENDS.set_column(0, "lo", ends[0]).set_column(1, "hi", ends[1])
+    texts = ["t <= 3", "t < 4", "t > 4 AND t < 6", "t > 3 AND t < 4", "t >= 5", "t = 5"]
+    if pa.types.is_timestamp(kind):
+        moment = r"TIMESTAMP '1970-01-01 00:00:00.00000\1'"
+        texts = [re.sub(r"(\d)", moment, text) for text in texts]
+    oracle = Engine(matcher="brute-force")
+    oracle.subscribe_many((text, text) for text in texts)
+    right = [oracle.match({"t": _interval(**row)}) for row in table.to_pylist()]
+    made = engine(*texts)
+    names = ("lo", "hi", "lo_open", "hi_open")
+    matches = made.match_arrow(table, intervals={"t": names}).to_pylist()
+    assert [
+        sorted(match["subscription"] for match in matches if match["event"] == row)
+        for row in range(5)
+    ] == right
+    assert len(set(map(str, right))) >= 4
+
+
+def _interval(lo: Any, hi: Any, *, lo_open: bool | None, hi_open: bool | None) -> Interval:
+    """Ends as a row has them: one that is not there is neither open nor closed."""
+    return Interval(
+        lo, hi, lo_open=bool(lo_open) and lo is not None, hi_open=bool(hi_open) and hi is not None
+    )
+
+
+def test_whether_an_end_is_open_is_a_boolean() -> None:
+    names = ("lo", "hi", "hi", "hi_open")
+    with pytest.raises(UnsupportedColumnError, match="whether an end is open is a boolean"):
+        engine("t > 1").match_arrow(OPEN_ENDS, intervals={"t": names})
+    nobody_says = OPEN_ENDS.set_column(2, "lo_open", pa.nulls(5)).slice(0, 1)
+    names = ("lo", "hi", "lo_open", "hi_open")
+    assert engine("t = 3").count_arrow(nobody_says, intervals={"t": names}).to_pylist() == [1]

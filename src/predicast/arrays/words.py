@@ -25,9 +25,14 @@ _LONG: int = 32  # bytes of words that are taken one by one sooner than byte by 
 class Words(Sequence[str]):
     """Strings by where each begins in UTF-8 bytes; they may repeat, and are in no order."""
 
-    def __init__(self, first: Array, raw: Array) -> None:
-        """``first`` has one entry more than there are words; the first need not be 0."""
+    def __init__(self, first: Array, raw: Array, *, is_ascii: bool | None = None) -> None:
+        """``first`` has one entry more than there are words; the first need not be 0.
+
+        Whether all are ASCII is found out when it is asked, unless it is known.
+        """
         self.first, self.raw = first, raw
+        self._is_ascii = is_ascii
+        self.in_cases: dict[str, Words] = {}  # what was made of them once (derived/texts.py)
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> Words:
@@ -67,7 +72,9 @@ class Words(Sequence[str]):
 
     def is_ascii(self) -> bool:
         """Whether all characters are, so that each is a byte."""
-        return int(self.text().max(initial=0)) < _ASCII
+        if self._is_ascii is None:
+            self._is_ascii = int(self.text().max(initial=0)) < _ASCII
+        return self._is_ascii
 
     def nbytes(self) -> int:
         """The memory of the bytes, in a file or not."""
@@ -85,7 +92,8 @@ class Words(Sequence[str]):
 
     def part(self, begin: int, end: int) -> Words:
         """The words from one number up to another, where they lie."""
-        return Words(self.first[begin : end + 1], self.raw)
+        known = self._is_ascii or None  # of words that are not, some may be
+        return Words(self.first[begin : end + 1], self.raw, is_ascii=known)
 
     def encoded(self) -> list[bytes]:
         """The bytes of each."""
@@ -104,11 +112,12 @@ class Words(Sequence[str]):
         rank = {word: place for place, word in enumerate(distinct)}
         return distinct, np.fromiter(map(rank.__getitem__, every), np.int32, len(every))
 
-    def numbered(self) -> npt.NDArray[np.int32]:
-        """A number for each word, the same for those that are."""
+    @cached_property
+    def distinct(self) -> tuple[npt.NDArray[np.int32], Words]:
+        """Which of the distinct words each one is, and those; made when asked for."""
         known: dict[bytes, int] = {}
         numbers = (known.setdefault(word, len(known)) for word in self.encoded())
-        return np.fromiter(numbers, np.int32, len(self))
+        return np.fromiter(numbers, np.int32, len(self)), Words.of_bytes(list(known))
 
     @overload
     def __getitem__(self, index: int) -> str: ...

@@ -9,6 +9,7 @@ from predicast.arrow.tables import TableLike, as_table
 from predicast.arrow.values import (
     Numbers,
     Read,
+    are_unicode,
     booleans,
     floats,
     instants,
@@ -18,6 +19,8 @@ from predicast.arrow.values import (
     numpy_of,
     text_bytes,
     texts,
+    texts_in_place,
+    valid_places,
     wrong_texts,
 )
 
@@ -25,6 +28,7 @@ __all__ = [
     "Numbers",
     "Read",
     "TableLike",
+    "are_unicode",
     "as_table",
     "booleans",
     "coded_text",
@@ -40,5 +44,7 @@ __all__ = [
     "plain_type",
     "text_bytes",
     "texts",
+    "texts_in_place",
+    "valid_places",
     "wrong_texts",
 ]

@@ -26,6 +26,7 @@ _FEW_DIGITS: Final = 10**15  # decimals of 15 digits are told apart by floats
 _MOST_DIGITS: Final = 18  # 10**18 is an int64
 _EXACT_POWER: Final = 22  # 10**22 is a float, exactly
 _NO_FLOATS: Final = np.zeros(0)
+_TEXTS: Final = frozenset({pa.string(), pa.large_string()})
 _NO_OBJECTS: Final = np.zeros(0, object)
 
 _Mask = npt.NDArray[np.bool_]
@@ -168,13 +169,61 @@ def text_bytes(texts: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.u
     return begins.astype(np.int64), text
 
 
+class TextsInPlace(NamedTuple):
+    """Texts where their bytes lie, of an array that may have nulls."""
+
+    first: npt.NDArray[np.int64]  # where each begins and the last ends
+    raw: npt.NDArray[np.uint8]
+    places: npt.NDArray[np.int64] | None  # in the array; None: everywhere
+
+
+def texts_in_place(array: pa.Array) -> TextsInPlace | None:
+    """The texts of an array that are not null.
+
+    ``None`` if what is null has bytes as well, which Arrow allows, or for arrays of other layouts.
+    """
+    if array.type not in _TEXTS:
+        return None
+    nulls = array.null_count
+    if nulls and nulls == len(array):
+        return TextsInPlace(*text_bytes(array[:0]), np.zeros(0, np.int64))
+    first, raw = text_bytes(array)
+    if not nulls:
+        return TextsInPlace(first, raw, None)
+    [places] = valid_places(array).nonzero()
+    begins, ends = first[places], first[places + 1]
+    if not np.array_equal(begins[1:], ends[:-1]):
+        return None
+    found = np.empty(len(places) + 1, np.int64)
+    found[:-1], found[-1] = begins, ends[-1]
+    return TextsInPlace(found, raw, places)
+
+
+def valid_places(array: pa.Array) -> _Mask:
+    """Which values are not null."""
+    bits = array.buffers()[0]
+    if bits is None:
+        return numpy_of(array.is_valid())
+    begin, end = array.offset, array.offset + len(array)
+    there = np.frombuffer(bits, np.uint8)[begin // 8 : (end + 7) // 8]
+    unpacked = np.unpackbits(there, count=end - begin // 8 * 8, bitorder="little")
+    return unpacked[begin % 8 :].view(bool)
+
+
 def wrong_texts(texts: pa.Array) -> list[int]:
-    """The positions of those that are not Unicode."""
+    """The positions of those that are not Unicode, among texts without nulls."""
+    if are_unicode(texts):
+        return []
+    return [place for place, raw in enumerate(_raw_bytes(texts)) if not _is_unicode(raw)]
+
+
+def are_unicode(texts: pa.Array) -> bool:
+    """Whether all texts are, but for nulls."""
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid:
-        return [place for place, raw in enumerate(_raw_bytes(texts)) if not _is_unicode(raw)]
-    return []
+        return False
+    return True
 
 
 def _raw_bytes(texts: pa.Array) -> list[bytes]:

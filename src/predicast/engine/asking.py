@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 OnInvalid: TypeAlias = Literal["raise", "absent", "skip"]
 Given: TypeAlias = Event | Mapping[str, Any]
-Ends: TypeAlias = Mapping[str, tuple[str, str]] | None
+Ends: TypeAlias = Mapping[str, tuple[str, ...]] | None
 
 _CHOICES: Final = ("raise", "absent", "skip")
 _MOST_MATCHES: Final = 1 << 31  # of one event: there are no more keys

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from predicast.derived import NOW, Input, asks_for_now, compiled, inputs_of
+from predicast.derived import NOW, Call, Input, asks_for_now, compiled, inputs_of
 from predicast.language.derived_names import expression_of, is_derived
 from predicast.model import Event, Held, Interval, Value
 from predicast.model.event import with_values
@@ -25,13 +25,17 @@ if TYPE_CHECKING:
     from predicast.matching.batches import EventBatch
     from predicast.matching.matcher import View
 
+_CASES: Final[dict[str, Callable[[str], str]]] = {"lower": str.lower, "upper": str.upper}
 _PIECE: Final = 1 << 12  # events: what is made of them and searched stays in a processor's cache
 
 
 class Derivation:
     """The derived attributes among some names."""
 
-    __slots__ = ("_always", "_by_input", "_compiled", "_inputs", "_trees", "asks_for_now")
+    __slots__ = (
+        *("_always", "_by_input", "_cases", "_compiled", "_inputs", "_others", "_trees"),
+        "asks_for_now",
+    )
 
     asks_for_now: bool  # whether one depends on when an event arrives
 
@@ -50,6 +54,17 @@ class Derivation:
         for name, inputs in self._inputs.items():
             for each in inputs:
                 self._by_input.setdefault(each, []).append(name)
+        # Strings in another case are most of what rules derive: so without a detour.
+        self._cases: dict[str, list[tuple[str, Callable[[str], str]]]] = {}
+        for name, tree in self._trees.items():
+            match tree:
+                case Call("lower" | "upper" as case, (Input(each),)):
+                    self._cases.setdefault(each, []).append((name, _CASES[case]))
+        changed = {name for cases in self._cases.values() for name, _ in cases}
+        self._others = {
+            each: [name for name in names if name not in changed]
+            for each, names in self._by_input.items()
+        }
         self.asks_for_now = any(map(asks_for_now, self._trees.values()))
 
     def __bool__(self) -> bool:
@@ -69,15 +84,23 @@ class Derivation:
             return event
         get = self._values_of(event, now)
         if event.is_region:
-            made = {name: self._of_region(name, event, get) for name in self._trees}
-            return with_values(event, made)
+            found = {name: self._of_region(name, event, get) for name in self._trees}
+            return with_values(event, found)
+        made: dict[str, Held | None] = {}
         wanted = dict.fromkeys(self._always)
-        for attribute, _ in event.items():  # noqa: PERF102  # an event has no keys()
-            if attribute in self._by_input:
-                wanted |= dict.fromkeys(self._by_input[attribute])
-            if attribute in self._trees:  # what the event has under the name is not seen
+        cases, others, trees = self._cases, self._others, self._trees
+        for attribute, value in event.items():
+            if attribute in cases and type(value) is str:
+                for name, change in cases[attribute]:
+                    made[name] = change(value)
+            if others.get(attribute):
+                wanted |= dict.fromkeys(others[attribute])
+            if attribute in trees:  # what the event has under the name is not seen
                 wanted[attribute] = None
-        return with_values(event, {name: self._compiled[name](get) for name in wanted})
+        for name in wanted:
+            if name not in made:
+                made[name] = self._compiled[name](get)
+        return with_values(event, made)
 
     def _values_of(self, event: Event, now: datetime | None) -> Callable[[str], Any]:
         if not self.asks_for_now:

@@ -245,7 +245,7 @@ class Engine(_EngineOfFlatEvents):
         batch: TableLike,
         *,
         limit: int | None = None,
-        intervals: Mapping[str, tuple[str, str]] | None = None,
+        intervals: Mapping[str, tuple[str, ...]] | None = None,
         on_invalid: OnInvalid | None = None,
         now: datetime | str | None = None,
     ) -> pa.Table:
@@ -257,8 +257,9 @@ class Engine(_EngineOfFlatEvents):
         no row uses). Rows ascend by event; the ids of one event stand in no particular order.
         ``limit`` asks for at most that many matches of each event, whichever. Struct columns become
         dotted names, nulls are absent. For region events, ``intervals={"x": ("x_min", "x_max")}``
-        says which two columns hold the ends of an attribute. ``now`` may also name a column, of
-        each event's own arrival.
+        says which two columns hold the ends of an attribute, which are closed unless two more
+        names follow, of booleans that say whether each is open. ``now`` may also name a column,
+        of each event's own arrival.
         """
         from predicast.matching.matches import matches_table
 
@@ -272,7 +273,7 @@ class Engine(_EngineOfFlatEvents):
         batch: TableLike,
         *,
         limit: int | None = None,
-        intervals: Mapping[str, tuple[str, str]] | None = None,
+        intervals: Mapping[str, tuple[str, ...]] | None = None,
         on_invalid: OnInvalid | None = None,
         now: datetime | str | None = None,
     ) -> pa.Int64Array:

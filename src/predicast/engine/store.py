@@ -49,7 +49,7 @@ class StoreView(NamedTuple):
     def columns(
         self,
         table: pa.Table,
-        intervals: Mapping[str, tuple[str, str]] | None,
+        intervals: Mapping[str, tuple[str, ...]] | None,
         now: datetime | str | None,
         refusals: Refusals,
     ) -> Iterator[tuple[int, EventBatch]]:

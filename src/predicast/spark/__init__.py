@@ -16,6 +16,7 @@ from predicast.spark.delivery.sinks import KafkaSink, ParquetSink, Sink
 from predicast.spark.explaining import explain
 from predicast.spark.matching import match, with_matches
 from predicast.spark.placement import Partition, Placement, Shard
+from predicast.spark.regions import region_join
 from predicast.spark.subscription_table import SubscriptionTable, TableView
 
 __all__ = [
@@ -38,5 +39,6 @@ __all__ = [
     "match",
     "matches",
     "matches_udf",
+    "region_join",
     "with_matches",
 ]

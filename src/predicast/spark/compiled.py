@@ -7,11 +7,13 @@ engine is packed as it is, with its texts and its parameters; nothing of it is r
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, Union
 
 from predicast.engine import Engine, Entry, Subscribe
@@ -79,7 +81,8 @@ class CompiledSubscriptions:
     count: int = field(compare=False)
     left_out: int = field(compare=False)
     invalid_rows: tuple[InvalidSubscription, ...] = field(compare=False)
-    image: EngineImage = field(compare=False)  # of all of them or, in shards, of the router
+    # Of all of them or, in shards, of the router.
+    image: EngineImage | EngineFile = field(compare=False)
     asks_for_now: bool = field(compare=False, default=False)
     placement: Placement = field(compare=False, default=REPLICATED)
     session: SparkSession | None = field(compare=False, default=None)
@@ -101,11 +104,25 @@ class CompiledSubscriptions:
 
     def _size(self) -> str:
         shards = self.placement.shards
-        return f"{len(shards)} shards" if shards else f"{len(self.image.packed)} bytes"
+        return f"{len(shards)} shards" if shards else f"{self.image.size()} bytes"
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (getattr(self, name) for name in self.__dataclass_fields__ if name != "session")
         return CompiledSubscriptions, tuple(fields)
+
+    def in_folder(self, folder: str | os.PathLike[str]) -> CompiledSubscriptions:
+        """The same, held in files of a folder that all hosts see.
+
+        Queries then carry the files' names instead of the subscriptions, however many those are.
+        Files are called by what is in them and are never removed; remove the folder when no query
+        uses it any more.
+        """
+        place = Path(folder)
+        shards = tuple(
+            shard._replace(image=shard.image.in_folder(place)) for shard in self.placement.shards
+        )
+        image = self.image if shards else self.image.in_folder(place)
+        return replace(self, image=image, placement=self.placement._replace(shards=shards))
 
     def engine(self) -> Engine:
         """A new engine with these subscriptions."""

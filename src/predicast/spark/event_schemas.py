@@ -66,7 +66,8 @@ class EventSchema:
         inside = self._inside[outline] = []  # what is compared with is in the operand alone
         place = 0
         try:
-            leaves = self._schema.leaves(sorted(read), self._intervals)
+            intervals = self._schema.intervals(read, self._intervals)
+            leaves = self._schema.leaves(sorted(read), intervals)
             for slot in outline.slots():
                 leaf = leaves.get(slot.attribute)
                 if leaf is None:

@@ -48,9 +48,9 @@ def explain(
     schema = Schema(events.schema)
     kept = schema.positions(None if event_id is None else [event_id])
     schema.check_free(kept, *_ADDED)
-    intervals = dict(intervals or {})
     attributes = subscription.attributes()
     read = Derivation(attributes).read(attributes)
+    intervals = schema.intervals(read, intervals)
     shipment = ship(events, schema, kept, schema.leaves(read, intervals))
 
     from predicast.spark.workers import AttributeReader, Explaining

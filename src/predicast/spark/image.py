@@ -10,8 +10,9 @@ apart, so that a stream whose subscriptions change a little from batch to batch 
 no snapshot each time: hosts have the file already, and workers apply a few operations.
 
 Cost: each host holds the whole engine once, each worker only what it writes to. A host on which no
-such file can be written holds it once per worker. Limits: on Spark Connect an image is part of the
-query's plan, of which a server takes up to 128 MB unless configured otherwise.
+such file can be written holds it once per worker. An image is part of each query's plan, of which a
+server of Spark Connect takes up to 128 MB unless configured otherwise; where there is a folder that
+all hosts see, an ``EngineFile`` in it takes the image's place, and nothing travels but its name.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import Path
@@ -71,6 +72,15 @@ class EngineImage(NamedTuple):
         written = self.packed_digest.encode() + pickle.dumps(changes)
         return self._replace(digest=hashlib.sha256(written).hexdigest(), changes=changes)
 
+    def in_folder(self, folder: Path) -> EngineFile:
+        """The same with its snapshot in a folder that all hosts see."""
+        file = EngineFile.written(self.packed_digest, self._write, folder)
+        return file._replace(digest=self.digest, changes=self.changes)
+
+    def size(self) -> int:
+        """The bytes that travel, changes apart."""
+        return len(self.packed)
+
     def unpacked(self) -> Engine:
         """A new engine, as it was."""
         return self._with_changes(Engine.from_bytes(zlib.decompress(self.packed)))
@@ -110,40 +120,42 @@ class EngineImage(NamedTuple):
 
 
 class EngineFile(NamedTuple):
-    """An engine in a file that all hosts see; it need not travel."""
+    """An engine whose snapshot is in a file that all hosts see; it need not travel."""
 
     digest: str
     path: Path
+    packed_digest: str  # the snapshot's
+    changes: tuple[Operation, ...] = ()  # to what the snapshot holds
 
     @classmethod
-    def written(cls, snapshot: bytes, folder: Path) -> EngineFile:
-        """A snapshot, put into a folder under its digest."""
-        digest = hashlib.sha256(snapshot).hexdigest()
+    def written(cls, digest: str, snapshot: Callable[[], bytes], folder: Path) -> EngineFile:
+        """A snapshot, put into a folder under its digest unless it is there, undamaged."""
         path = folder.absolute() / f"{digest}.engine"
-        if not path.exists():
+        if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
             folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, lambda file: file.write(snapshot))
-        return cls(digest, path)
+            write_atomically(path, lambda file: file.write(snapshot()))
+        return cls(digest, path, digest)
+
+    def in_folder(self, folder: Path) -> EngineFile:
+        """The same in another folder."""
+        file = EngineFile.written(self.packed_digest, self.path.read_bytes, folder)
+        return file._replace(digest=self.digest, changes=self.changes)
+
+    def size(self) -> int:
+        """The bytes that travel, changes apart: nothing but a name."""
+        return 0
 
     def unpacked(self) -> Engine:
         """A new engine, as it was."""
         if not self.path.exists():
             raise MissingEngineFileError(
-                f"there is no file {self.path} on this host, which holds some of the compiled "
-                "subscriptions; compile them with folder= one that all hosts see",
+                f"there is no file {self.path} on this host, which holds compiled subscriptions; "
+                "compile them into a folder= that all hosts see",
                 path=str(self.path),
             )
-        return Engine.load(self.path)
-
-    @property
-    def packed_digest(self) -> str:
-        """That of the snapshot, which is all there is."""
-        return self.digest
-
-    @property
-    def changes(self) -> tuple[Operation, ...]:
-        """None on top of it."""
-        return ()
+        engine = Engine.load(self.path)
+        apply_all(engine, self.changes)
+        return engine
 
     def mapped(self) -> Engine:
         """The same: a file is mapped wherever it is."""

@@ -57,7 +57,9 @@ def match(
     match nothing, without an added column.
 
     ``columns`` names the columns to keep; ``event_id`` is kept in any case. ``intervals={"x":
-    ("x_min", "x_max")}`` makes region events: two columns hold the ends of an attribute.
+    ("x_min", "x_max")}`` makes region events: two columns hold the ends of an attribute, and two
+    more may say whether each is open. A ``struct<lo, hi>`` or ``struct<lo, hi, lo_open, hi_open>``
+    under an attribute's name is an interval without being named.
     Subscriptions that are not compiled are compiled by this call.
 
     ``on_invalid`` says what becomes of an event with a value that cannot be compared, such as a
@@ -77,9 +79,9 @@ def match(
     added = "subscriptions" if output == "array" else "subscription"
     if how != "anti":
         schema.check_free(kept, added)
-    intervals = dict(intervals or {})
+    intervals = schema.intervals(compiled.attributes, intervals)
     shipment = shipped(events, schema, kept, compiled, intervals, now)
-    asked = _asked(compiled, intervals, on_invalid)
+    asked = _asked(compiled, intervals, on_invalid, in_order=output == "array")
     if compiled.placement.shards:
         result = matched_in_shards(shipment, compiled, asked, how, output)
     else:
@@ -191,10 +193,12 @@ def _kept(schema: Schema, event_id: str | None, columns: Sequence[str] | None) -
     return kept
 
 
-def _asked(compiled: CompiledSubscriptions, intervals: Intervals, on_invalid: OnInvalid) -> Asked:
+def _asked(
+    compiled: CompiledSubscriptions, intervals: Intervals, on_invalid: OnInvalid, *, in_order: bool
+) -> Asked:
     from predicast.spark.answers import Asked  # PyArrow takes its time
 
-    return Asked(intervals, on_invalid, arrival_of(compiled))
+    return Asked(intervals, on_invalid, arrival_of(compiled), in_order)
 
 
 def _matched(

@@ -125,7 +125,9 @@ def _shard(
     image = (
         EngineImage.of_snapshot(snapshot)
         if folder is None
-        else EngineFile.written(snapshot, Path(folder))
+        else EngineFile.written(
+            hashlib.sha256(snapshot).hexdigest(), lambda: snapshot, Path(folder)
+        )
     )
     return Shard(image, len(entries), len(snapshot), hull)
 

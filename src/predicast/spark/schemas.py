@@ -8,7 +8,7 @@ from the schema alone, before any job starts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,8 @@ from predicast.model import Kind
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField, StructType
 
-Intervals = Mapping[str, tuple[str, str]]
+Intervals = Mapping[str, tuple[str, ...]]  # two columns, or four: also whether each end is open
+_FIELDS: Final = ("lo", "hi", "lo_open", "hi_open")  # of a struct that is an interval
 
 _KINDS: Final = {
     "tinyint": Kind.NUMBER,
@@ -173,16 +174,35 @@ class Schema:
             found |= ends[attribute] if attribute in ends else {attribute: self.leaf(attribute)}
         return found
 
+    def intervals(self, attributes: Iterable[str], given: Intervals | None) -> Intervals:
+        """The given intervals, and the attributes that are structs of an interval's ends."""
+        found = {
+            attribute: ends
+            for attribute in attributes
+            if (ends := ends_in_struct(attribute, self._leaves)) is not None
+        }
+        return found | dict(given or {})
+
     def _interval(self, attribute: str, pair: Sequence[str]) -> dict[str, LeafField]:
-        if isinstance(pair, str) or len(pair) != 2:
+        if isinstance(pair, str) or len(pair) not in {2, 4}:
             raise InvalidOptionError(
-                f"intervals pairs each attribute with two columns, {attribute!r} with {pair!r}",
+                "intervals pairs each attribute with two columns, or with four, the others of "
+                f"which say whether an end is open; {attribute!r} with {pair!r}",
                 option="intervals",
             )
-        ends = {name: self.leaf(name) for name in pair}
+        ends = {name: self.leaf(name) for name in pair[:2]}
+        is_open = {name: self.leaf(name) for name in pair[2:]}
+        for name, leaf in is_open.items():
+            if leaf.kind not in {None, Kind.BOOLEAN}:
+                raise UnsupportedColumnError(
+                    f"{name!r} says whether an end of {attribute!r} is open: it is a boolean, not "
+                    f"{leaf.type.simpleString()}",
+                    column=name,
+                    type=leaf.type.simpleString(),
+                )
         kinds = {leaf.kind for leaf in ends.values()} - {None}
         if kinds <= {Kind.NUMBER} or kinds <= {Kind.TIMESTAMP}:
-            return ends
+            return ends | is_open
         types = " and ".join(leaf.type.simpleString() for leaf in ends.values())
         raise UnsupportedColumnError(
             f"the ends of {attribute!r} are of type {types}; an interval runs between two numbers "
@@ -203,6 +223,22 @@ class Schema:
                     "or keep only other columns",
                     column=clash,
                 )
+
+
+def ends_in_struct(attribute: str, names: Collection[str]) -> tuple[str, ...] | None:
+    """The columns that hold the ends of an attribute which is a struct of them, by dotted name.
+
+    It is ``struct<lo, hi>`` or ``struct<lo, hi, lo_open, hi_open>``, and whatever else.
+    """
+    ends = interval_fields(attribute)
+    if attribute in names or any(name not in names for name in ends[:2]):
+        return None
+    return ends if all(name in names for name in ends[2:]) else ends[:2]
+
+
+def interval_fields(attribute: str) -> tuple[str, ...]:
+    """What the fields of an interval would be called: its ends, and whether each is open."""
+    return tuple(f"{attribute}.{field}" for field in _FIELDS)
 
 
 def _is_list(type_: DataType) -> bool:

@@ -29,7 +29,7 @@ def unpacked_file(digest: str, unpack: Callable[[], bytes], *, anew: bool = Fals
     path = _directory() / digest
     if anew or not path.exists():
         write_atomically(path, lambda file: file.write(unpack()))
-        _remove_all_but_latest(path)
+        remove_all_but_latest(path, _KEPT)
     else:
         with suppress(OSError):  # it may have been removed since
             os.utime(path)
@@ -49,7 +49,7 @@ def _directory() -> Path:
     return directory
 
 
-def _remove_all_but_latest(just_made: Path) -> None:
+def remove_all_but_latest(just_made: Path, kept: int) -> None:
     """Remove the files that were used the longest ago; one that cannot be removed stays."""
     by_age: list[tuple[float, Path]] = []
     for each in just_made.parent.iterdir():
@@ -57,6 +57,6 @@ def _remove_all_but_latest(just_made: Path) -> None:
             if not each.name.startswith(".") and each != just_made:
                 by_age.append((each.stat().st_mtime, each))
     by_age.sort(reverse=True)
-    for _, each in by_age[_KEPT - 1 :]:
+    for _, each in by_age[kept - 1 :]:
         with suppress(OSError):
             each.unlink()

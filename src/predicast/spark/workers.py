@@ -27,7 +27,7 @@ from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
 from predicast.spark.answers import BOUNDS, IDS, Answer, Answers, Asked, Bounds
 from predicast.spark.image import EngineFile, EngineImage
-from predicast.spark.schemas import unknown_column
+from predicast.spark.schemas import ends_in_struct, interval_fields, unknown_column
 from predicast.spark.shipping import Source
 
 _log: Final = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class AttributeReader:
     """How to read attributes from the columns that were sent."""
 
     sources: tuple[Source, ...]
-    intervals: Mapping[str, tuple[str, str]]
+    intervals: Mapping[str, tuple[str, ...]]
 
     def attributes(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The attributes of a batch of events, flat and by name."""
@@ -138,7 +138,7 @@ class MatchingShards:
 class MatchingColumns:
     """The lists alone, for events that come as structs of their attributes."""
 
-    image: EngineImage
+    image: EngineImage | EngineFile
     attributes: frozenset[str]
     asked: Asked
     bounds: Bounds = BOUNDS
@@ -147,13 +147,22 @@ class MatchingColumns:
         with self.image.lent() as lent, _counted(lent, self.asked) as answers:
             for array in structs:
                 events = _fields(array)
-                self._check(events.schema)
-                for answer in answers.of(events, self.asked, self.bounds):
+                asked = self._asked(events.schema)
+                for answer in answers.of(events, asked, self.bounds):
                     yield answer.lists()
 
-    def _check(self, schema: pa.Schema) -> None:
+    def _asked(self, schema: pa.Schema) -> Asked:
+        """How to read events of a schema, some of whose structs may be intervals."""
+        fields = [field for each in self.attributes for field in interval_fields(each)]
+        names = find_leaves(schema, {*self.attributes, *fields})
+        found = {each: ends_in_struct(each, names) for each in self.attributes}
+        recognised = {name: ends for name, ends in found.items() if ends is not None}
+        intervals = recognised | dict(self.asked.intervals)
+        self._check(schema, intervals)
+        return self.asked._replace(intervals=intervals)
+
+    def _check(self, schema: pa.Schema, intervals: Mapping[str, tuple[str, ...]]) -> None:
         """Refuse events that lack an attribute by their type, as opposed to by their values."""
-        intervals = self.asked.intervals
         wanted = self.attributes - intervals.keys()
         wanted |= {end for name in self.attributes for end in intervals.get(name, ())}
         leaves = find_leaves(schema, wanted)

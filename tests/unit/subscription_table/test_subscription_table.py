@@ -239,18 +239,25 @@ class TestCompiling:
         return table
 
     def test_what_changed_is_sent_along_with_what_was_packed(
-        self, many: ps.SubscriptionTable
+        self, many: ps.SubscriptionTable, tmp_path: Path
     ) -> None:
         first = many.at().compiled()
         many.change("s001", "y = 1")
         many.subscribe("y = 1", id="new")
         many.unsubscribe("s002")
         second = many.at().compiled()
-        assert second.image.packed is first.image.packed
+        assert second.image.packed_digest == first.image.packed_digest
         assert [operation.id for operation in second.image.changes] == ["new", "s001", "s002"]
         assert second.digest != first.digest
         assert (second.count, second.attributes) == (100, ("x", "y"))
-        for engine in (second.engine(), second.image.mapped(), second.image.shared()):
+        held = second.in_folder(tmp_path / "a").in_folder(tmp_path / "b")
+        assert held == second
+        for engine in (
+            second.engine(),
+            second.image.mapped(),
+            second.image.shared(),
+            held.engine(),
+        ):
             assert engine.match({"y": 1, "x": 2}) == ["new", "s001"]
         assert first.engine().match({"x": 2}) == ["s002"]
 
@@ -268,7 +275,7 @@ class TestCompiling:
         many.apply(Change(f"s{number:03}", "y = 1") for number in range(20))
         second = many.at().compiled()
         assert second.image.changes == ()
-        assert second.image.packed != first.image.packed
+        assert second.image.packed_digest != first.image.packed_digest
         assert len(second.engine().match({"y": 1})) == 20
 
     def test_it_is_what_an_engine_of_the_version_is(self, many: ps.SubscriptionTable) -> None:

@@ -81,13 +81,13 @@ class EventBatch:
         cls,
         batch: TableLike,
         attributes: Collection[str] | None = None,
-        intervals: Mapping[str, tuple[str, str]] | None = None,
+        intervals: Mapping[str, tuple[str, ...]] | None = None,
         refusals: Refusals | None = None,
     ) -> EventBatch:
         """The columns of a table; struct fields get dotted names, nulls are absent.
 
         Only the named attributes are converted, if any are named: a column that no subscription
-        looks at may be of any type. ``intervals`` names attributes whose two (closed) ends stand
+        looks at may be of any type. ``intervals`` names attributes whose two ends stand
         in two columns; a null end is unbounded, two nulls are absence. ``refusals`` says what
         becomes of values that the model does not have: unless given, they raise an error.
         """

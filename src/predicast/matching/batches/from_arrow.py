@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from predicast.arrays import Words, offsets
 from predicast.arrow import (
     Read,
+    are_unicode,
     booleans,
     coded_text,
     floats,
@@ -28,6 +29,7 @@ from predicast.arrow import (
     numbers,
     numpy_of,
     text_bytes,
+    texts_in_place,
     wrong_texts,
 )
 from predicast.errors import (
@@ -44,7 +46,6 @@ from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leav
 from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
 from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
-    SAMPLE,
     Booleans,
     ClosedEnds,
     Decimals,
@@ -56,12 +57,11 @@ from predicast.matching.batches.typed_values import (
     Strings,
     Timestamps,
     TypedValues,
-    repeats,
 )
 from predicast.model import Interval
 from predicast.model.elements import ELEMENT, MAX_ELEMENTS
 
-Ends = Mapping[str, tuple[str, str]]
+Ends = Mapping[str, tuple[str, ...]]  # two columns, or four: also whether each end is open
 
 
 def parts_of(
@@ -86,8 +86,9 @@ def parts_of(
     }
     for name, pair in asked.items():
         ends_ = [_end(name, column, table, leaves) for column in pair]
-        lows, highs = (_parts(table, end, refusals) for end in ends_)
-        found[name] = _interval_parts(name, lows, highs, table.num_rows, refusals)
+        lows, highs = (_parts(table, end, refusals) for end in ends_[:2])
+        opens = [_is_open(table, end) for end in ends_[2:]]
+        found[name] = _interval_parts(name, lows, highs, opens, table.num_rows, refusals)
     return found
 
 
@@ -96,6 +97,10 @@ def _parts(table: pa.Table, leaf: LeafColumn, refusals: Refusals) -> list[TypedV
     kind = leaf.type
     if pa.types.is_null(kind):
         return []
+    if is_text(kind) and not leaf.path:
+        strings = _strings_in_place(table.column(leaf.column))
+        if strings is not None:
+            return strings
     pieces = list(leaf.pieces(table))
     if is_exact(kind):
         return _number_parts(pieces)
@@ -197,10 +202,37 @@ def _number_parts(pieces: list[Piece]) -> list[TypedValues]:
     return parts
 
 
+def _strings_in_place(column: pa.ChunkedArray) -> list[TypedValues] | None:
+    """Strings of a plain column where they lie; ``None`` if there is more to it than that.
+
+    There may be dozens of such columns in each small batch: so no more of Arrow than its buffers.
+    """
+    words: list[Words] = []
+    rows: list[Rows | None] = []
+    start = 0
+    for chunk in column.chunks:
+        found = texts_in_place(chunk)
+        if found is None:
+            return None
+        words.append(Words(found.first, found.raw))
+        if not words[-1].is_ascii() and not are_unicode(chunk):
+            return None
+        rows.append(found.places if start == 0 or found.places is None else found.places + start)
+        start += len(chunk)
+    every = Words.joined(words)
+    if not len(every):
+        return []
+    if all(each is None for each in rows):
+        return [Strings(None, None, every)]
+    lengths = offsets([len(chunk) for chunk in column.chunks])
+    spans = zip(rows, lengths[:-1], lengths[1:], strict=True)
+    return [Strings(None, _one([np.arange(a, b) if r is None else r for r, a, b in spans]), every)]
+
+
 def _strings(name: str, pieces: list[Piece], refusals: Refusals) -> Strings:
-    """Strings where they lie, numbered if they repeat or came so."""
+    """Strings where they lie, numbered if they came so."""
     pieces = [_unicode(name, piece, refusals) for piece in pieces]
-    if not _are_numbered(pieces[0].array):
+    if not pa.types.is_dictionary(pieces[0].array.type):
         found = Words.joined([Words(*text_bytes(piece.array)) for piece in pieces])
         return Strings(None, _rows(pieces), found)
     words, numbered = [], []
@@ -211,14 +243,6 @@ def _strings(name: str, pieces: list[Piece], refusals: Refusals) -> Strings:
     starts = offsets([len(each) for each in words])[:-1].astype(np.int32)
     codes = _one([each + start for each, start in zip(numbered, starts, strict=True)])
     return Strings(codes, _rows(pieces), Words.joined(words))
-
-
-def _are_numbered(texts: pa.Array) -> bool:
-    """Whether they are numbers of words, or should be."""
-    if pa.types.is_dictionary(texts.type):
-        return True
-    some = texts.slice(0, SAMPLE)
-    return repeats(Words(*text_bytes(some)).encoded())
 
 
 def _unicode(name: str, piece: Piece, refusals: Refusals) -> Piece:
@@ -309,13 +333,31 @@ def _cast_hint(kind: pa.DataType) -> str:
 # Intervals, from two columns.
 
 
-def _pair(attribute: str, pair: Any) -> tuple[str, str]:
-    if isinstance(pair, str) or len(pair) != 2:
+def _pair(attribute: str, pair: Any) -> tuple[str, ...]:
+    if isinstance(pair, str) or len(pair) not in {2, 4}:
         raise InvalidOptionError(
-            f"intervals pairs each attribute with two columns, {attribute!r} with {pair!r}",
+            "intervals pairs each attribute with two columns, or with four, the others of which "
+            f"say whether an end is open; {attribute!r} with {pair!r}",
             option="intervals",
         )
-    return pair[0], pair[1]
+    return tuple(pair)
+
+
+def _is_open(table: pa.Table, leaf: LeafColumn) -> Mask:
+    """Where an end is open; where nobody says so it is closed."""
+    is_open = np.zeros(table.num_rows, bool)
+    if pa.types.is_null(leaf.type):
+        return is_open
+    if not pa.types.is_boolean(leaf.type):
+        raise UnsupportedColumnError(
+            f"column {leaf.name!r} is of type {leaf.type}; whether an end is open is a boolean",
+            column=leaf.name,
+            type=str(leaf.type),
+        )
+    for piece in leaf.pieces(table):
+        values, _, _ = booleans(piece.array)
+        is_open[piece.rows()] = values
+    return is_open
 
 
 def _end(
@@ -336,15 +378,18 @@ def _interval_parts(
     name: str,
     lows: list[TypedValues],
     highs: list[TypedValues],
+    opens: list[Mask],
     length: int,
     refusals: Refusals,
 ) -> list[TypedValues]:
-    """Intervals; as arrays if all ends are of one representation."""
+    """Intervals; as arrays if all ends are closed and of one representation."""
     types = {type(part) for part in (*lows, *highs)}
     if not types:
         return []
-    if len(types) > 1 or not types <= {Integers, Floats, Timestamps}:
-        return [_boxed_intervals(name, lows, highs, length, refusals)]
+    any_open = any(is_open.any() for is_open in opens)
+    if any_open or len(types) > 1 or not types <= {Integers, Floats, Timestamps}:
+        opens = opens or [np.zeros(length, bool)] * 2
+        return [_boxed_intervals(name, lows, highs, opens, length, refusals)]
     dtype = (*lows, *highs)[0].values.dtype
     (lo, has_lo), (hi, has_hi) = (_spread(parts, length, dtype) for parts in (lows, highs))
     empty = has_lo & has_hi & (lo > hi)
@@ -375,12 +420,21 @@ def _boxed_intervals(
     name: str,
     lows: list[TypedValues],
     highs: list[TypedValues],
+    opens: list[Mask],
     length: int,
     refusals: Refusals,
 ) -> Intervals:
     lo, hi = (_boxed(parts, length) for parts in (lows, highs))
     there = [row for row in range(length) if lo[row] is not None or hi[row] is not None]
-    made = [(row, _interval(name, row, lo[row], hi[row], refusals)) for row in there]
+    # An end that is not there is neither open nor closed.
+    is_open = [
+        (lo[row] is not None and bool(opens[0][row]), hi[row] is not None and bool(opens[1][row]))
+        for row in there
+    ]
+    made = [
+        (row, _interval(name, row, lo[row], hi[row], refusals, *each))
+        for row, each in zip(there, is_open, strict=True)
+    ]
     kept = [(row, interval) for row, interval in made if interval is not None]
     boxed = np.empty(len(kept), object)
     boxed[:] = [interval for _, interval in kept]
@@ -395,9 +449,17 @@ def _boxed(parts: list[TypedValues], length: int) -> list[Any]:
     return values
 
 
-def _interval(name: str, row: int, lo: Any, hi: Any, refusals: Refusals) -> Interval | None:
+def _interval(
+    name: str,
+    row: int,
+    lo: Any,
+    hi: Any,
+    refusals: Refusals,
+    lo_open: bool = False,
+    hi_open: bool = False,
+) -> Interval | None:
     try:
-        return Interval(lo, hi)
+        return Interval(lo, hi, lo_open=lo_open, hi_open=hi_open)
     except ModelError as error:
         message = f"attribute {name!r}, row {row}: {error.message}"
         refused = InvalidIntervalError(message, attribute=name, row=row)

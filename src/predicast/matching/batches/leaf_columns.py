@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from predicast.arrow import numpy_of, plain, plain_type
+from predicast.arrow import plain, plain_type, valid_places
 from predicast.errors import InvalidEventError, NestingTooDeepError, UnsupportedColumnError
 from predicast.model.event import MAX_NESTING
 
@@ -136,4 +136,4 @@ Heads = _Prefixes | None
 
 
 def _valid(array: pa.Array) -> _Mask | None:
-    return None if array.null_count == 0 else numpy_of(array.is_valid())
+    return None if array.null_count == 0 else valid_places(array)

@@ -217,7 +217,7 @@ class Timestamps(TypedValues):
 class Strings(TypedValues):
     """Numbers of words: those of the batch, each once, or a word for each value.
 
-    Numbering words takes about as long as looking at each, so it is done where they repeat.
+    They are numbered if they came so. Whoever does much with each word numbers them first.
     """
 
     values: npt.NDArray[np.int32]
@@ -242,10 +242,18 @@ class Strings(TypedValues):
         codes = [numbers.setdefault(text, len(numbers)) for text in texts]
         return cls(np.array(codes, np.int32), rows, Words.of(list(numbers)))
 
+    def numbered(self) -> Strings:
+        """The same, with each word once if they repeat."""
+        if not self.have_own_words or not repeats(self.words.part(0, SAMPLE).encoded()):
+            return self
+        numbers, words = self.words.distinct
+        return Strings(numbers, self.rows, words)
+
     def with_words(self, words: Words) -> Strings:
         """The same with others in the place of its words."""
-        changed = copy(self)
-        changed.words = words
+        changed = Strings.__new__(Strings)  # there are many of them, and copy() takes its time
+        changed.have_own_words, changed.values = self.have_own_words, self.values
+        changed.rows, changed.words = self.rows, words
         return changed
 
     def test(self, constraint: Constraint) -> Mask:

@@ -27,9 +27,11 @@ from predicast.matching.columnar.plain.patterns import find_event_tests, find_te
 from predicast.matching.columnar.plain.recent import match_bounds
 from predicast.matching.columnar.plain.results import gather, keep_live, mark_deleted
 from predicast.matching.columnar.plain.words import (
-    code_event_words,
+    code_event_texts,
+    code_texts,
     code_whole_words,
     code_words,
+    number_words,
 )
 
 
@@ -49,7 +51,9 @@ class Loops(NamedTuple):
     code_columns: Callable[..., None]
     code_words: Callable[..., None]
     code_whole_words: Callable[..., None]
-    code_event_words: Callable[..., None]
+    code_event_texts: Callable[..., None]
+    number_words: Callable[..., Array]
+    code_texts: Callable[..., None]
     find_tests: Callable[..., tuple[Array, Array, Array]]
     find_event_tests: Callable[..., tuple[int, int]]
     most_events: int  # of a batch at a time: after them a faster way may be there
@@ -69,7 +73,9 @@ PLAIN: Final = Loops(
     code_columns,
     code_words,
     code_whole_words,
-    code_event_words,
+    code_event_texts,
+    number_words,
+    code_texts,
     find_tests,
     find_event_tests,
     most_events=256,

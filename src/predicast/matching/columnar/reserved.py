@@ -34,3 +34,7 @@ IS_POINT: Final = 1  # all of its spans are single values
 OF_PROGRAM: Final = 2  # it need not hold: the row's program looks at it
 
 NO_WORD: Final = np.uint64(2**64 - 1)  # no word is in this slot of a table
+
+# Words of a batch are numbered, unless of the first so many more than so many are different.
+LIKELY_DIFFERENT: Final = 128
+OFTEN_DIFFERENT: Final = 112

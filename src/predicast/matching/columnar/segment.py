@@ -167,7 +167,7 @@ class Segment:
         return pieces
 
     def count(self, columns: EventBatch, *, enough: int) -> list[Runs]:
-        """The same runs without keys, of a segment of which nothing was deleted then."""
+        """The same runs without keys; with what was deleted, since only keys tell."""
         return self._match_pieces(columns, counting=True, enough=enough)
 
     def _match_pieces(self, columns: EventBatch, *, counting: bool, enough: int) -> list[Runs]:
@@ -177,8 +177,10 @@ class Segment:
         most = max(min(_MOST_CODES // width, loops.now.most_events, tests.most_events), 1)
         found = []
         for start, piece in columns.chunks(most):
-            hits, searched = tests.of_batch(piece) if self.others else no_hits(len(piece))
-            asked = (*self.image, *self._coder.of_batch(piece), *hits, self._unmarked())
+            texts = self._coder.texts_of(piece)
+            hits, searched = tests.of_batch(piece, texts) if self.others else no_hits(len(piece))
+            codes = self._coder.of_batch(piece, texts)
+            asked = (*self.image, *codes, *hits, self._unmarked())
             keys, ends, doubtful, questions = loops.now.match_events(*asked, counting, enough)
             found.append(Runs(keys, with_starts(ends, start)))
             if len(doubtful):

@@ -1,8 +1,8 @@
 """Axes of strings: the codes of words on them, for batches and for single events.
 
-A batch is coded axis by axis, with the cuts where they lie. For single events the cuts of all axes
-stand side by side in one *pool*, so that an event takes one call however many strings it
-has::
+The cuts of all axes stand side by side in one *pool*, so that an event, or a batch of them, takes
+one call however many strings it has. Where there are very many cuts, a batch is coded axis
+by axis, with the cuts where they lie: to copy them would take longer, and their memory::
 
     first  [ lower cuts of axis 0 | upper cuts of axis 0 | lower cuts of axis 1 | ... ]
     keys   [          ...         |         ...          |         ...          | ... ]
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from predicast.arrays import Array, Words
 from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile.cuts import Codes, TextCuts
 from predicast.matching.columnar.compile.word_table import WordTable, word_table
+
+_FEW_CUTS: Final = 1 << 18
 
 
 class TextAxis:
@@ -60,8 +62,13 @@ class TextAxis:
         return int(low[0]), int(high[0])
 
 
+def are_cuts_few(axes: Sequence[TextAxis]) -> bool:
+    """Whether there are so few that a batch, too, is best coded with all of them side by side."""
+    return sum(len(axis.lower) + len(axis.upper) for axis in axes) <= _FEW_CUTS
+
+
 class TextPool(NamedTuple):
-    """The cuts of all axes of strings side by side, as ``code_event_words`` reads them."""
+    """The cuts of all axes of strings side by side, as ``code_texts`` reads them."""
 
     first: Array
     cuts: Array

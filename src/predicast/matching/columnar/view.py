@@ -13,7 +13,7 @@ assignment): that means the same, and whoever asks has looked at the parts once,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -25,14 +25,14 @@ from predicast.matching.columnar.merging import Lane, cheapest_merge, together
 from predicast.matching.columnar.recent import Recent
 from predicast.matching.columnar.runs import in_two
 from predicast.matching.columnar.segment import EVERY, Segment
-from predicast.matching.matcher import Pairs, Stored, View
+from predicast.matching.matcher import Pairs, Stored, View, joined_pairs
 from predicast.model import Absent, Event
 
 # What it costs to ask one more segment, in microseconds or so.
 _ASK_ALONE: Final = 7.0
 _ASK_BATCH: Final = 50.0
 _ASK_EACH: Final = 0.3
-_MOST_COUNTED: Final = 1 << 24  # matches whose keys are in memory while they are counted
+_MOST_FOUND: Final = 1 << 24  # matches whose keys are in memory at a time, if that is bounded
 _CALL_AGAIN: Final = 1.25  # times what asking had cost when a worker was last called
 
 
@@ -153,22 +153,44 @@ class ColumnarView(View):
         return self.match_columns(EventBatch.from_events(events)).by_event(len(events))
 
     def match_columns(self, columns: EventBatch, limit: int | None = None) -> Pairs:
-        return self._pairs(self._asked(len(columns)), columns, limit)
+        parts = self._asked(len(columns))
+        if limit is None or _is_exact(parts):
+            return self._pairs(parts, columns, limit)
+        # A limit bounds the memory, also where it only takes effect once keys are known.
+        return joined_pairs(
+            [
+                self._pairs(parts, piece, limit).from_event(start)
+                for start, piece in self._pieces(parts, columns)
+            ]
+        )
 
     def count_columns(self, columns: EventBatch, limit: int | None = None) -> np.ndarray:
         parts = self._asked(len(columns))
-        if any(recent.may_repeat for recent in parts.recents) or any(
-            segment.may_repeat or segment.deleted for segment in parts.segments
-        ):
-            # Only the keys tell: so for as many events at a time as may match everything.
-            rows = max(_MOST_COUNTED // max(parts.live(), 1), 1)
-            return np.concatenate(
-                [
-                    self._pairs(parts, piece, limit).counts(len(piece))
-                    for _, piece in columns.chunks(rows)
-                ]
-            )
-        enough = EVERY if limit is None else limit
+        if _is_exact(parts):
+            counts = self._runs(parts, columns, EVERY if limit is None else limit)
+            return counts if limit is None else np.minimum(counts, limit)
+        return np.concatenate(
+            [
+                self._pairs(parts, piece, limit).counts(len(piece))
+                for _, piece in self._pieces(parts, columns)
+            ]
+        )
+
+    def _pieces(self, parts: Parts, columns: EventBatch) -> Iterator[tuple[int, EventBatch]]:
+        """The events in pieces, so many at a time that what they match is in memory at once."""
+        if len(columns) * parts.live() <= _MOST_FOUND:
+            yield 0, columns
+            return
+        ends = np.cumsum(self._runs(parts, columns, EVERY))
+        start = 0
+        while start < len(columns):
+            most = _MOST_FOUND + (int(ends[start - 1]) if start else 0)
+            end = max(int(np.searchsorted(ends, most, side="right")), start + 1)
+            yield start, columns.slice(start, end)
+            start = end
+
+    def _runs(self, parts: Parts, columns: EventBatch, enough: int) -> np.ndarray:
+        """How many clauses each event matches, deleted ones and all of a subscription's."""
         pieces = [
             each for recent in parts.recents for each in recent.match_columns(columns, self.epoch)
         ]
@@ -177,7 +199,7 @@ class ColumnarView(View):
         counts = np.zeros(len(columns), np.int64)
         for _, runs in pieces:
             np.add.at(counts, runs[:, 0], runs[:, 2] - runs[:, 1])
-        return counts if limit is None else np.minimum(counts, limit)
+        return counts
 
     def _pairs(self, parts: Parts, columns: EventBatch, limit: int | None) -> Pairs:
         pieces = [
@@ -205,3 +227,10 @@ class ColumnarView(View):
         absent, layout, _ = self._setting
         fresh = together(recents, (), self.epoch, absent, layout) if recents else None
         return stored([*segments, *([fresh] if fresh else [])], self.epoch, self.subscriptions)
+
+
+def _is_exact(parts: Parts) -> bool:
+    """Whether each clause that an event matches is one match: none is gone, none of several."""
+    return not any(recent.may_repeat for recent in parts.recents) and not any(
+        segment.may_repeat or segment.deleted for segment in parts.segments
+    )

@@ -34,9 +34,11 @@ from predicast.spark.delivery.batch_log import REMEDY, BatchLog, BatchRecord, Co
 from predicast.spark.delivery.checkpoint import Checkpoint
 from predicast.spark.delivery.columns import DeliveryColumns
 from predicast.spark.delivery.sinks import Batch, Sink, Written
+from predicast.spark.image import EngineFile
 from predicast.spark.matching import arrival_of, shipped
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals
+from predicast.spark.unpacked_files import remove_all_but_latest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 OnInvalidSubscription: TypeAlias = Literal["raise", "quarantine"]
 
 _MOST_MATCHED = 20
+_KEPT_ENGINES = 2  # files of subscriptions: some attempt of the batch before may still read one
 
 
 class VersionView(Protocol):
@@ -216,11 +219,12 @@ class BatchRunner:
         columns = choices.columns
         now = choices.now or record.at
         kept = columns.kept
-        shipment = shipped(events, columns.schema, kept, compiled, choices.intervals, now)
-        asked = Asked(choices.intervals, choices.on_invalid, arrival_of(compiled))
+        intervals = columns.schema.intervals(compiled.attributes, choices.intervals)
+        shipment = shipped(events, columns.schema, kept, compiled, intervals, now)
+        asked = Asked(intervals, choices.on_invalid, arrival_of(compiled))
         task = Delivering(
             image=compiled.image,
-            reader=AttributeReader(shipment.sources, choices.intervals),
+            reader=AttributeReader(shipment.sources, intervals),
             names=columns.names,
             delivered=columns.delivered,
             unreadable=columns.unreadable,
@@ -247,8 +251,18 @@ class BatchRunner:
                 )
             else:
                 compiled = view.compiled(session)
-            self._latest = version, compiled
+            self._latest = version, self._in_file(compiled)
         return self._latest[1]
+
+    def _in_file(self, compiled: CompiledSubscriptions) -> CompiledSubscriptions:
+        """The same in a file: a batch of a few events need not carry all subscriptions along."""
+        try:
+            held = compiled.in_folder(Checkpoint(self.checkpoint).log_folder / "engines")
+        except OSError:  # no room, say; then they travel
+            return compiled
+        if isinstance(held.image, EngineFile):
+            remove_all_but_latest(held.image.path, _KEPT_ENGINES)
+        return held
 
     def _for_sink(
         self,

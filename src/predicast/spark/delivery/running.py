@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from predicast.spark.delivery.batches import VersionedTable
 
 _RECENT: Final = 10  # batches that rates are taken from
+_NO_ROOM: Final = "No space left on device"
 _OURS: Final = re.compile(r"predicast\.errors\.(\w+): (.*?)(?:\n\n|\n?\s*$|\n\s+at )", re.DOTALL)
 
 
@@ -119,6 +120,8 @@ def told(error: Exception) -> PredicastError:
         if isinstance(kind, type) and issubclass(kind, PredicastError):
             return kind(message.strip())
     first = str(error).strip().partition("\n")[0]
+    if _NO_ROOM in str(error):
+        first = f"{_NO_ROOM}, of the sinks, the checkpoint or Spark's own; make room ({first})"
     return DeliveryStoppedError(
         f"the stream has stopped: {first}\nWhat it has delivered is whole; deliver again with the "
         "same checkpoint, and it goes on with the batch that failed"

@@ -31,7 +31,7 @@ from predicast.spark.delivery.drafts import (
     OwnerWriter,
     stored_columns,
 )
-from predicast.spark.image import EngineImage
+from predicast.spark.image import EngineFile, EngineImage
 from predicast.spark.workers import AttributeReader
 
 Output: TypeAlias = Literal["rows", "array"]
@@ -87,7 +87,7 @@ class Refused(NamedTuple):
 class Delivering:
     """Matches events and writes what they match, and what cannot be matched."""
 
-    image: EngineImage
+    image: EngineImage | EngineFile
     reader: AttributeReader
     names: tuple[str, ...]  # of the columns that are kept: dead letters have all of them
     delivered: tuple[int, ...]  # the positions of those that deliveries have

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from predicast.matching.batches.typed_values import Integers
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar import Columnar
 from predicast.matching.columnar import recent as recent_module
+from predicast.matching.columnar import view as view_module
 from predicast.matching.columnar.layout.blocks import Layout
+from predicast.matching.columnar.view import ColumnarView
 from predicast.model import Clause, Constraint, Operator, Subscription
 from tests.deltas import delta, unasked
 
@@ -166,3 +169,41 @@ def test_segments_are_merged_once_asking_them_all_has_cost_as_much() -> None:
     assert asked > 10  # not at once: whoever changes it all the time would merge all the time
     assert len(matcher.match(event)) == 100
     assert matcher.statistics()["segments"] == 1
+
+
+@pytest.mark.parametrize("removed", [0, 40])
+@pytest.mark.parametrize("may_repeat", [False, True])
+def test_a_limit_bounds_what_is_found_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, removed: int, may_repeat: bool
+) -> None:
+    def wanted(key: int) -> Subscription:
+        clauses = above(key).clauses
+        return Subscription(clauses + above(key, "y").clauses if may_repeat else clauses)
+
+    most = 300
+    monkeypatch.setattr(view_module, "_MOST_FOUND", most)
+    matcher, oracle = Columnar(), BruteForce()
+    for each in (matcher, oracle):
+        each.apply(delta(added={key: wanted(key) for key in range(200)}), unasked)
+        matcher.settle()
+        each.apply(delta(removed=range(removed)), unasked)
+    found: list[int] = []
+    gather = ColumnarView._pairs
+
+    def noted(*asked: Any) -> Any:
+        pairs = gather(*asked)
+        found.append(len(pairs.keys))
+        return pairs
+
+    monkeypatch.setattr(ColumnarView, "_pairs", noted)
+    chance = random.Random(1)
+    values = [chance.randrange(200) for _ in range(50)]
+    batch = EventBatch.from_events([Event({"x": value, "y": value // 2}) for value in values])
+    right = oracle.count_columns(batch)
+    assert matcher.count_columns(batch).tolist() == right.tolist()
+    limited = matcher.match_columns(batch, 20)
+    assert limited.counts(50).tolist() == np.minimum(right, 20).tolist()
+    assert set(zip(*limited, strict=True)) <= set(zip(*oracle.match_columns(batch), strict=True))
+    if removed or may_repeat:
+        assert max(found) <= max(most, right.max())
+        assert len(found) > 2

@@ -14,7 +14,8 @@ from predicast.matching.columnar.compile.axes import Axis, AxisName, Scale
 from predicast.matching.columnar.compile.clause_tests import ClauseTests, compiled_tests
 from predicast.matching.columnar.compile.cuts import NumberCuts, ranked_apart, split, split_all
 from predicast.matching.columnar.compile.from_clauses import coded
-from predicast.matching.columnar.event_codes import EventCoder, value_code
+from predicast.matching.columnar.event_codes import EventCoder
+from predicast.matching.columnar.value_codes import value_code
 from predicast.model import Clause, Constraint, Operator
 from predicast.testing import strategies as some
 
@@ -95,7 +96,8 @@ def test_single_events_and_batches_are_coded_alike(
     axes = coded(range(len(kept)), kept).axes
     for absent in ("fails", "passes"):
         coder = EventCoder(axes, absent)
-        batch = coder.of_batch(EventBatch.from_events(events))
+        columns = EventBatch.from_events(events)
+        batch = coder.of_batch(columns, coder.texts_of(columns))
         for number, event in enumerate(events):
             one = coder.blank()
             coder.code_event(event, one)

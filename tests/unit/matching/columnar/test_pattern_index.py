@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,9 @@ from hypothesis import strategies as st
 
 from predicast.arrays import Words
 from predicast.errors import InvalidConstraintError
+from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.typed_values import Strings
+from predicast.matching.columnar.batch_texts import batch_texts
 from predicast.matching.columnar.patterns import pattern_index, regex_sets
 from predicast.matching.columnar.patterns.index_arrays import LONGEST
 from predicast.matching.columnar.patterns.pattern_index import EventRoom, Found, PatternIndex
@@ -107,23 +110,27 @@ def one_by_one(index: PatternIndex, word: str, room: EventRoom) -> set[int]:
     tests = room.tests[:count].tolist()
     doubts = {~test for test in tests if test < 0}
     held = {test for test in tests if test >= 0}
-    return held | asked_about(index, index.found_in_event(spots, raw, room, 0), 0, doubts)
+    return held | asked_about(index, index.found_in_event(spots, raw, room), 0, doubts)
 
 
 def asked_about(index: PatternIndex, found: Found, word: int, doubts: set[int]) -> set[int]:
     tests = np.array(sorted(doubts), np.int64)
-    return {*tests[index.held(found, np.full(len(tests), word), tests)].tolist()}
+    words, places = np.full(len(tests), word), np.zeros(len(tests), np.int64)
+    return {*tests[index.held(found, words, tests, places)].tolist()}
 
 
 def found(index: PatternIndex, words: Sequence[str]) -> list[set[int]]:
     """The tests that hold for each word, those in doubt when they have been asked about."""
-    searched = index.search(index.place_of("a"), Words.of(words))
+    batch = EventBatch(len(words), {"a": [Strings(None, None, Words.of(words))]})
+    texts = batch_texts(batch, {"a": index.place_of("a")}, len(index.attributes))
+    searched = index.search(texts)
     assert searched.first.dtype == np.int64
     assert searched.tests.dtype == np.int32
-    assert len(searched.first) == len(words) + 1
+    assert len(searched.first) == texts.word_first[-1] + 1
     everywhere = index.everywhere(index.place_of("a")).tolist()
     answers = []
-    for number, (begin, end) in enumerate(pairwise(searched.first)):
+    for number in texts.numbers.tolist():
+        begin, end = searched.first[number : number + 2].tolist()
         tests = everywhere + searched.tests[begin:end].tolist()
         doubts = {~test for test in tests if test < 0}
         answers.append({t for t in tests if t >= 0} | asked_about(index, searched, number, doubts))
@@ -261,17 +268,36 @@ def test_many_regular_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
         ("^/api/v[0-9]+/users/[0-9]+$", [("/api/v",), ("/users/",)]),
         ("error|fail(ed|ure)", [("error", "fail")]),
         ("fail(ed|ure)", [("fail",), ("ed", "ure")]),
+        ("log(in|out)s", [("logins", "logouts")]),
+        ("log(in|out)+s", [("login", "logout"), ("s",)]),
+        ("log(in|out)?s", [("log",), ("s",)]),
+        (
+            "(a|b)(c|d)(e|f)(g|h)(i|j)k",
+            [(*map("".join, product("ab", "cd", "ef", "gh")),), ("ik", "jk")],
+        ),
+        (" [0-7]{7,13}", [tuple(f" {n}" for n in range(8))]),
+        ("-[WR]\\s?x", [("-W", "-R"), ("x",)]),
+        ("a[b\\]-]c", [("abc", "a]c", "a-c")]),
+        ("a[^b]c[[:digit:]]d[\\w]e", [("a",), ("c",), ("d",), ("e",)]),
+        ("a[k-m\\d-]", [tuple("a" + each for each in "klm0123456789-")]),
+        ("a[k-o\\d\\s]b", [("a",), ("b",)]),
+        ("a[b-d]", [("ab", "ac", "ad")]),
+        ("a[b-\\]]c", [("a",), ("c",)]),
+        ("[0-9][.]", [tuple(f"{n}." for n in range(10))]),
+        ("[0-9]+", []),
+        ("\\d\\s(,|;)?", []),
+        ("(?i)-[WR]x", [("-",), ("x", "X")]),
         ("ab*c", [("a",), ("c",)]),
         ("ab+c", [("ab",), ("c",)]),
         pytest.param(f"a{{{'0' * 5000}}}b", [("b",)], id="more zeros than int() takes"),
         pytest.param(f"a{{{'9' * 5000}}}b", [("a",), ("b",)], id="more digits than int() takes"),
         ("ab{0,2}c{2}d{,3}", [("a",), ("c",), ("d{,3}",)]),
         ("a(bc)?d", [("a",), ("d",)]),
-        ("a(?:bc)+?d", [("a",), ("bc",), ("d",)]),
-        ("a(?P<name>bc|d)e", [("a",), ("bc", "d"), ("e",)]),
+        ("a(?:bc)+?d", [("abc",), ("d",)]),
+        ("a(?P<name>bc|d)e", [("abce", "ade")]),
         ("(?s)a\\.b.c", [("a.b",), ("c",)]),
-        ("x[]a]y[^]b]z[[:alpha:]\\]]w", [("x",), ("y",), ("z",), ("w",)]),
-        ("\\bab\\b\\d+", [("ab",)]),
+        ("x[]a]y[^]b]z[[:alpha:]\\]]w", [("x]y", "xay"), ("z",), ("w",)]),
+        ("\\bab\\b\\d+", [tuple(f"ab{n}" for n in range(10))]),
         ("ab|", []),
         ("ab|.", []),
         ("(?i)ab", [("ab", "aB", "Ab", "AB")]),

@@ -92,10 +92,14 @@ def test_axes_code_batches_and_single_strings_alike(
         raw = np.zeros(len(encoded) + 9, np.uint8)
         raw[2 : 2 + len(encoded)] = np.frombuffer(encoded, np.uint8)
         spots = np.array([-1, -1, 2, 2 + len(encoded), 2 + len(encoded)])
-        found = np.full((2, 1, 3), 7, np.int32)
-        loops.now.code_event_words(*pool, spots, raw, *found)
+        found, wide = np.full((2, 1, 4), 7, np.int32), np.ones((1, 4), bool)
+        # The first attribute has no string; on the last axis all strings are the same.
+        said = np.array([(1, 2, 0, 0, 0, 1), (0, 0, 1, 0, 0, 1), (1, 3, -1, 5, 6, 0)])
+        loops.now.code_event_texts(*pool, said, spots, raw, *found, wide)
         assert found[:, 0, 2].tolist() == list(codes)
-        assert (found[:, 0, :2] == 7).all()  # that attribute has no string, that axis is of no text
+        assert (found[:, 0, :2] == 7).all()
+        assert found[:, 0, 3].tolist() == [5, 6]
+        assert wide.tolist() == [[True, True, False, True]]
 
 
 def test_words_that_collide_have_no_table(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from predicast.arrays import Words, offsets
+from predicast.arrays import Words, expand, offsets
 from predicast.matching.batches.lists import Lists
 from predicast.matching.batches.typed_values import (
     Booleans,
@@ -29,6 +29,8 @@ from predicast.matching.batches.typed_values import (
 from predicast.model import Value
 from predicast.model.decimals import ExactDecimal
 from predicast.model.values import microseconds
+
+_MOST_BYTES: Final = 1 << 20  # that are compared at once
 
 Column: TypeAlias = list[TypedValues]  # parts that share no row
 
@@ -147,12 +149,20 @@ def ranked_together(
     return ranks[left.values], ranks[len(left.words) :][right.values]
 
 
-def numbered_together(
-    left: Strings, right: Strings
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """The strings of both by numbers that are the same where they are."""
-    numbers = Words.joined([left.words, right.words]).numbered()
-    return numbers[left.values], numbers[len(left.words) :][right.values]
+def are_same(left: Strings, right: Strings) -> Mask:
+    """Where two columns have the same string; only those of one length are looked at."""
+    (one, other), (a, b) = (left.values, right.values), (left.words, right.words)
+    sizes = a.first[one + 1] - a.first[one]
+    same: Mask = np.equal(sizes, b.first[other + 1] - b.first[other])
+    places = np.flatnonzero(same)
+    if sizes[places].sum() > _MOST_BYTES:
+        for place in places.tolist():
+            same[place] = a.bytes_at(one[place]) == b.bytes_at(other[place])
+        return same
+    which = np.repeat(places, sizes[places])
+    differs = a.raw[expand(a.first, one[places])] != b.raw[expand(b.first, other[places])]
+    same[which[differs]] = False
+    return same
 
 
 def from_values(values: Sequence[Any], inverse: npt.NDArray[Any], rows: Rows | None) -> Column:

@@ -10,7 +10,7 @@ only in what is said of lists.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import product
 from typing import Any, Final, NamedTuple
@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from predicast.arrays import Words
 from predicast.derived import (
     NOW,
     Call,
@@ -39,13 +40,13 @@ from predicast.matching.batches.derived.casting import cast
 from predicast.matching.batches.derived.columns import (
     Column,
     aligned,
+    are_same,
     constant,
     from_values,
     kept,
     kept_rows,
     made,
     merged,
-    numbered_together,
     ranked_together,
     rows_of,
     with_values,
@@ -79,9 +80,22 @@ def with_derived(
     """
     hidden = trees if hidden is None else hidden
     parts = {name: batch.parts(name) for name in batch.attributes() if name not in hidden}
+    _change_cases(batch, trees.values())
     for name, tree in trees.items():
         parts[name] = _root(batch, tree)
     return EventBatch(len(batch), parts)
+
+
+def _change_cases(batch: EventBatch, trees: Iterable[Tree]) -> None:
+    """Change the case of all columns of strings together: most of what rules derive is that."""
+    wanted: dict[str, list[Words]] = {case: [] for case in texts.CASES}
+    for tree in trees:
+        match tree:
+            case Call("lower" | "upper" as case, (Input(name),)):
+                parts = (part for part in batch.parts(name) if isinstance(part, Strings))
+                wanted[case] += (part.words for part in parts)
+    for name, words in wanted.items():
+        texts.change_together(name, words)
 
 
 def at_times(batch: EventBatch, now: datetime | str) -> EventBatch:
@@ -128,12 +142,16 @@ def _arriving(batch: EventBatch, lists: Lists) -> EventBatch:
 
 
 def _root(batch: EventBatch, tree: Tree) -> Sequence[TypedValues]:
-    if isinstance(tree, Input):
-        return batch.parts(tree.name)
-    if isinstance(tree, Each):
-        trees = dict(tree.computed)
-        parts = batch.parts(tree.name)
-        return [_each(batch, part, trees) if isinstance(part, Lists) else part for part in parts]
+    match tree:
+        case Input(name):
+            return batch.parts(name)
+        case Call("lower" | "upper" as case, (Input(name),)):
+            return [_in_case(case, part) for part in batch.parts(name) if isinstance(part, Strings)]
+        case Each(name):
+            trees, parts = dict(tree.computed), batch.parts(name)
+            return [
+                _each(batch, each, trees) if isinstance(each, Lists) else each for each in parts
+            ]
     column = _column(batch, tree)
     for name in inputs_of(tree):
         for part in batch.parts(name):
@@ -202,7 +220,7 @@ def _applied(function: str, parts: list[TypedValues]) -> Column:
     if function in FIELDS or function == "date_trunc":
         return _of_time(function, parts)
     if function in texts.CASES and isinstance(parts[0], Strings):
-        return [parts[0].with_words(texts.CASES[function](parts[0].words))]
+        return [_in_case(function, parts[0])]
     if function == "length" and isinstance(parts[0], Strings):
         lengths = texts.lengths(parts[0].words)[parts[0].values]
         return [made(Integers, lengths, parts[0].rows)]
@@ -211,6 +229,10 @@ def _applied(function: str, parts: list[TypedValues]) -> Column:
         if found is not None:
             return [found]
     return _by_distinct(function, parts)
+
+
+def _in_case(case: str, part: Strings) -> Strings:
+    return part.with_words(texts.in_case(case, part.words))
 
 
 def _placed(result: numbers.Result | None, rows: Rows | None) -> Column:
@@ -260,8 +282,9 @@ def _compared(function: str, left: TypedValues, right: TypedValues) -> Column:
 
 def _comparison(function: str, left: TypedValues, right: TypedValues) -> Mask | None:
     if isinstance(left, Strings) and isinstance(right, Strings):
-        together = numbered_together if function == "=" else ranked_together
-        return numbers.DIRECT[function](*together(left, right))
+        if function == "=":
+            return are_same(left, right)
+        return numbers.DIRECT[function](*ranked_together(left, right))
     if type(left) is type(right) and not (isinstance(left, Booleans) and function != "="):
         return numbers.DIRECT[function](left.values, right.values)
     return numbers.compared(function, left, right)
@@ -347,6 +370,7 @@ def _by_distinct(function: str, parts: list[TypedValues]) -> Column:
 def _coded(part: TypedValues) -> tuple[npt.NDArray[Any], list[Any]]:
     """A number for each value, and the values by number."""
     if isinstance(part, Strings):
+        part = part.numbered()
         return part.values, list(part.words)
     if (part.values == part.values[0]).all():
         return np.zeros(len(part), np.int64), [part.value(0)]

@@ -7,8 +7,8 @@ counterpart ("İ" becomes two), and some depend on where they stand (a sigma at 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,20 +16,42 @@ import numpy.typing as npt
 from predicast.arrays import Array, Words, offsets
 
 _HALF: Final = 0x80  # the first byte that is not ASCII
+_PIECE: Final = 1 << 15  # bytes
+_LETTERS: Final = np.uint8(26)
 _APART: Final = np.uint8(0x20)  # the one bit in which "A" and "a" differ
 
 
-def lowered(words: Words) -> Words:
-    """All in lower case."""
-    return _in_case(words, ord("A"), str.lower)
+class _Case(NamedTuple):
+    """What changes the case of a string, and the first of the letters that it changes."""
+
+    change: Callable[[str], str]
+    first_letter: np.uint8
 
 
-def uppered(words: Words) -> Words:
-    """All in upper case."""
-    return _in_case(words, ord("a"), str.upper)
+CASES: Final = {
+    "lower": _Case(str.lower, np.uint8(ord("A"))),
+    "upper": _Case(str.upper, np.uint8(ord("a"))),
+}
 
 
-CASES: Final[dict[str, Callable[[Words], Words]]] = {"lower": lowered, "upper": uppered}
+def in_case(case: str, words: Words) -> Words:
+    """The words in lower or upper case, which they keep for whoever asks again."""
+    if case not in words.in_cases:
+        words.in_cases[case] = _in_case(words, CASES[case])
+    return words.in_cases[case]
+
+
+def change_together(case: str, several: Iterable[Words]) -> None:
+    """Have words of many columns in a case before it is asked for: a column takes many calls."""
+    some = [words for words in several if case not in words.in_cases and words.is_ascii()]
+    if len(some) < 2:
+        return
+    joined = Words.joined(some)
+    raw, at = _in_ascii(joined.raw, CASES[case].first_letter), 0
+    for words in some:
+        changed = Words(joined.first[at : at + len(words) + 1], raw, is_ascii=True)
+        words.in_cases[case] = changed
+        at += len(words)
 
 
 def lengths(words: Words) -> npt.NDArray[np.int64]:
@@ -41,13 +63,23 @@ def lengths(words: Words) -> npt.NDArray[np.int64]:
     return np.asarray(np.diff(begins[first]))
 
 
-def _in_case(words: Words, first_letter: int, change: Callable[[str], str]) -> Words:
-    text = words.text()
-    is_letter = (text - np.uint8(first_letter)) < np.uint8(26)
-    changed = text ^ (is_letter.view(np.uint8) * _APART)
+def _in_ascii(text: Array, first_letter: np.uint8) -> Array:
+    """Bytes with the letters of ASCII changed, a piece at a time that stays in a near cache."""
+    changed = np.empty_like(text)
+    for begin in range(0, len(text), _PIECE):
+        piece = text[begin : begin + _PIECE]
+        is_letter = (piece - first_letter) < _LETTERS
+        apart = is_letter.view(np.uint8) * _APART
+        np.bitwise_xor(piece, apart, out=changed[begin : begin + _PIECE])
+    return changed
+
+
+def _in_case(words: Words, case: _Case) -> Words:
+    text, change = words.text(), case.change
+    changed = _in_ascii(text, case.first_letter)
     first = words.first - words.first[0]
     if words.is_ascii():
-        return Words(first, changed)
+        return Words(first, changed, is_ascii=True)
     is_beyond = text >= _HALF
     # All bytes of a character that is not ASCII are beyond it.
     if all(change(each) == each for each in {*text[is_beyond].tobytes().decode()}):

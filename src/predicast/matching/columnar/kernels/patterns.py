@@ -67,6 +67,8 @@ def _slot(key: Any, mask: Any) -> Any:
 def _common(left: Any, at: int, right: Any, place: int, most: int) -> int:
     """How many bytes, at most ``most``, left[at:] and right[place:] begin with in common."""
     length = 0
+    while length + WIDTH <= most and eight_at(left, at + length) == eight_at(right, place + length):
+        length += WIDTH
     while length < most and left[at + length] == right[place + length]:
         length += 1
     return length
@@ -100,7 +102,7 @@ def _window(text: Any, place: int, end: int) -> Any:
     return found
 
 
-@kernel
+@inlined
 def _longest_at(
     tables: Any,
     slots: Any,
@@ -112,7 +114,7 @@ def _longest_at(
     text: Any,
     place: int,
     end: int,
-) -> int:
+) -> Any:
     """The longest literal of a section, of some classes, that text[place:end] begins with, or -1.
 
     ``key`` is the window there. What the widest class finds has the others' literals on its path.
@@ -129,15 +131,15 @@ def _longest_at(
             while bucket != NO_BUCKET and slots[2 * (first + slot)] != short:
                 slot = (slot + 1) & mask
                 bucket = slots[2 * (first + slot) + 1]
-    if bucket == NO_BUCKET:
-        return -1
-    low: Any = np.int64(bucket >> HALF)
-    high: Any = np.int64(bucket & LOW_HALF)
-    literal = _last_not_after(literals, pool, low, high, text, place, end)
-    size = literals[EACH * (literal + 1)] - literals[EACH * literal]
-    same = _common(pool, literals[EACH * literal], text, place, min(size, end - place))
-    while literal >= 0 and literals[EACH * (literal + 1)] - literals[EACH * literal] > same:
-        literal = literals[EACH * literal + PARENT]
+    literal: Any = np.int64(-1)
+    if bucket != NO_BUCKET:
+        low: Any = np.int64(bucket >> HALF)
+        high: Any = np.int64(bucket & LOW_HALF)
+        literal = _last_not_after(literals, pool, low, high, text, place, end)
+        size = literals[EACH * (literal + 1)] - literals[EACH * literal]
+        same = _common(pool, literals[EACH * literal], text, place, min(size, end - place))
+        while literal >= 0 and literals[EACH * (literal + 1)] - literals[EACH * literal] > same:
+            literal = literals[EACH * literal + PARENT]
     return literal
 
 
@@ -315,9 +317,12 @@ def _new_room() -> Any:
 
 @kernel
 def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they do
-    image: Any, attribute: int, words: Any, text: Any, marked: Any, room: Any, ends: Any, out: Any
+    image: Any, attribute: int, spots: Any, text: Any, marked: Any, room: Any, ends: Any, out: Any
 ) -> Any:
-    """Report what is found in each word, and how many tests there are at the end of each."""
+    """Report what is found in each word, and how many tests there are at the end of each.
+
+    ``spots`` are where each begins and ends in the text.
+    """
     pool, literals = bytes_of(image, FIELD.text), longs_of(image, FIELD.literals)
     tables, uses = longs_of(image, FIELD.tables), longs_of(image, FIELD.uses)
     doubt_test, is_asked = longs_of(image, FIELD.doubt_test), bytes_of(image, FIELD.is_asked)
@@ -333,8 +338,8 @@ def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they
     places, classes, singles, backwards = room
     known = len(text) - WIDTH + 1  # from here on there is no whole window
     tests, count, asked, number = out
-    for word in range(len(words) - 1):
-        begin, end = words[word], words[word + 1]
+    for word in range(len(ends)):
+        begin, end = spots[2 * word], spots[2 * word + 1]
         stamp += 1
         reached, found, ends_at = begin, 0, end if len(wide) else begin
         # Two places before the word stand for its start and its end.
@@ -357,18 +362,18 @@ def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they
                 if place >= begin - 1:
                     here, there = max(place, begin), section if place >= begin else at_start
                     key = _window(text, here, end)
+                    some = classes[which]
                     literal = _longest_at(
-                        *(tables, slots, literals, pool, there),
-                        *(classes[which], key, text, here, end),
+                        tables, slots, literals, pool, there, some, key, text, here, end
                     )
                 else:
                     size = min(end - begin, LONGEST)
                     for step in range(size):
                         backwards[step] = text[end - 1 - step]
                     key = window(backwards, 0, size)
+                    some = classes[which]
                     literal = _longest_at(
-                        *(tables, slots, literals, pool, at_end),
-                        *(classes[which], key, backwards, 0, size),
+                        tables, slots, literals, pool, at_end, some, key, backwards, 0, size
                     )
                 while literal >= 0 and seen[literal] != stamp:
                     seen[literal] = stamp
@@ -404,22 +409,33 @@ _TEXT: Final = array(types.uint8)
 _LONG: Final = array(types.int64)
 
 
-@entry((_TEXT, _LONG, types.int64, _LONG, _TEXT))
-def find_tests(data: Any, directory: Any, attribute: int, word_first: Any, text: Any) -> Any:
-    """The tests that may hold for each word of an attribute, and what is to be asked.
+@entry((_TEXT, _LONG, types.int64, _LONG, _LONG, _LONG, _TEXT))
+def find_tests(
+    data: Any, directory: Any, attributes: int, of: Any, word_first: Any, spots: Any, text: Any
+) -> Any:
+    """The tests that may hold for each word of several columns, and what is to be asked.
 
-    Where the tests of each word begin; those that hold, and ~ of those in doubt; word and doubt in
-    one number for each that is to be asked. Some are there twice.
+    ``of`` are the attributes of the columns; only so many have patterns at all. Where the tests of
+    each word begin; those that hold, and ~ of those in doubt; word and doubt in one number for each
+    that is to be asked. Some are there twice.
     """
     image = data, directory
     seen = np.zeros(len(longs_of(image, FIELD.literals)) // EACH, np.int32)
-    words = len(word_first) - 1
-    first = np.zeros(words + 1, np.int64)
-    room = np.empty(words + _ROOM, np.int32), np.int64(0), np.empty(_ROOM, np.int64), np.int64(0)
-    tests, count, asked, number = _search(
-        image, attribute, word_first, text, (seen, 0), _new_room(), first[1:], room
-    )
-    return first, tests[:count], asked[:number]
+    words = word_first[-1]
+    first, room = np.zeros(words + 1, np.int64), _new_room()
+    out = np.empty(words + _ROOM, np.int32), np.int64(0), np.empty(_ROOM, np.int64), np.int64(0)
+    for column in range(len(of)):
+        begin, end, before = word_first[column], word_first[column + 1], out[3]
+        if of[column] < attributes:
+            marked, ends = (seen, begin), first[begin + 1 : end + 1]
+            own = spots[2 * begin : 2 * end]
+            out = _search(image, of[column], own, text, marked, room, ends, out)
+            for place in range(before, out[3]):
+                out[2][place] += np.int64(begin) << 32
+        else:
+            for word in range(begin, end):
+                first[word + 1] = out[1]
+    return first, out[0][: out[1]], out[2][: out[3]]
 
 
 @entry(
@@ -450,7 +466,7 @@ def find_event_tests(
     ``spots`` are where the string of each attribute begins and ends, and -1 if there is none. The
     last of ``seen`` counts how often it was used. If there is no room for all, nothing that was
     written counts, and the answer is the room it takes, below 0. What is to be asked goes by
-    twice the number of the attribute, and the doubt. What is true of any string comes with it.
+    the number of the attribute, and the doubt. What is true of any string comes with it.
     """
     image = data, directory
     everywhere = longs_of(image, FIELD.everywhere)
@@ -465,7 +481,7 @@ def find_event_tests(
         word = spots[2 * attribute : 2 * attribute + 2]
         out = _search(image, attribute, word, text, (seen, seen[last]), room, ends, out)
         for place in range(before, out[3]):
-            out[2][place] |= np.int64(2 * attribute) << 32
+            out[2][place] |= np.int64(attribute) << 32
         seen[last] += 1
         found, count, asked, number = out
         for place in range(everywhere_first[attribute], everywhere_first[attribute + 1]):

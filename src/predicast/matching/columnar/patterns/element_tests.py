@@ -185,6 +185,8 @@ def _distinct(elements: EventBatch) -> tuple[EventBatch, Array]:
     if len(parts) != 1 or isinstance(parts[0], Lists):
         return elements, np.arange(len(elements))
     [part] = parts
+    if isinstance(part, Strings):
+        part = part.numbered()
     codes: Array = part.values
     if isinstance(part, Strings):
         values: Array = np.arange(len(part.words), dtype=np.int32)

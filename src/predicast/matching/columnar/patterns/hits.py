@@ -29,7 +29,7 @@ import numpy as np
 from predicast.arrays import Array, offsets, offsets_of
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.lists import Lists
-from predicast.matching.batches.typed_values import Strings
+from predicast.matching.columnar.batch_texts import BatchTexts
 from predicast.matching.columnar.compile.coded_tests import Other
 from predicast.matching.columnar.event_codes import OneEvent
 from predicast.matching.columnar.patterns.element_tests import ElementTests
@@ -55,8 +55,7 @@ class Searched(NamedTuple):
     """What was searched for the sake of the hits of a batch, in case that something is in doubt."""
 
     column: Array  # of the attribute of each number, -1 if no event has it
-    first_words: list[int]  # the numbers of the first words of each of the following
-    found: list[Found]
+    found: Found
 
 
 class _OfElements(NamedTuple):
@@ -67,29 +66,47 @@ class _OfElements(NamedTuple):
     straight: list[int]  # the numbers of those that are not inverted
 
 
-class _Words:
-    """Words numbered through, and the tests that hold for each."""
+class _Rest(NamedTuple):
+    """A test of one attribute that is no pattern, and whether it holds of what is absent."""
 
-    def __init__(self) -> None:
-        self._sizes: list[Array] = [np.zeros(0, np.int64)]
-        self._tests: list[Array] = [np.zeros(0, np.int32)]
-        self._count = 0
+    number: int
+    clause: Clause
+    attribute: str
+    if_absent: bool
+
+    @classmethod
+    def of(cls, number: int, other: Other, absent: Absent) -> _Rest:
+        """The test of a number."""
+        if_absent = all(constraint.holds_absent(absent) for constraint in other.constraints)
+        return cls(number, Clause(other.constraints), other.attribute, if_absent)
+
+
+class _Words:
+    """Words numbered through, and the tests that hold for each: those of strings, then others."""
+
+    def __init__(self, first: Array, tests: Array) -> None:
+        self._first: list[Array] = [first]
+        self._tests: list[Array] = [tests]
+        self._count, self._held = len(first) - 1, len(tests)
 
     def add(self, first: Array, tests: Array) -> int:
         """More words: where the tests of each begin, and those; the number of the first one."""
         number = self._count
-        self._sizes.append(np.diff(first))
+        self._first.append(first[1:] + self._held)
         self._tests.append(tests)
         self._count += len(first) - 1
+        self._held += len(tests)
         return number
 
     def hits(self, event_word: Array, of_columns: Sequence[Array]) -> Hits:
         """What there is, with the words of each event, and what is true of any in some columns."""
-        tests = np.concatenate(self._tests).astype(np.int32, copy=False)
         sizes = np.zeros(event_word.shape[1], np.int64)
         sizes[: len(of_columns)] = [*map(len, of_columns)]
         return Hits(
-            *(event_word, offsets(np.concatenate(self._sizes)), tests, offsets(sizes)),
+            event_word,
+            _one(self._first),
+            _one(self._tests).astype(np.int32, copy=False),
+            offsets(sizes),
             np.concatenate([np.zeros(0, np.int32), *of_columns]),
         )
 
@@ -99,7 +116,7 @@ class OtherTests:
 
     def __init__(self, others: Sequence[Other], absent: Absent) -> None:
         self._absent: Absent = absent
-        self._rest: list[tuple[int, Clause]] = []
+        self._rest: list[_Rest] = []
         self._clauses: list[tuple[int, Clause]] = []
         self._straight: dict[str, list[int]] = {}  # the numbers of those that are not inverted
         patterns: list[Constraint] = []
@@ -117,7 +134,7 @@ class OtherTests:
             elif [each.operator for each in other.constraints] == [Operator.HAS]:
                 lists.setdefault(other.attribute, []).append(number)
             else:
-                self._rest.append((number, Clause(other.constraints)))
+                self._rest.append(_Rest.of(number, other, absent))
         self._index = PatternIndex(patterns, numbers)
         self._of_elements = {
             attribute: _of_elements([others[each] for each in here], here)
@@ -148,54 +165,63 @@ class OtherTests:
         """Of how many events at a time all that is in doubt of any word fits in memory."""
         return max(_MOST_DOUBTS // (self._index.always_in_doubt + 1), 1)
 
-    def of_batch(self, columns: EventBatch) -> tuple[Hits, Searched]:
+    def of_batch(self, columns: EventBatch, texts: BatchTexts) -> tuple[Hits, Searched]:
         """What holds for the events of a batch, and what that was searched in."""
-        words = _Words()
+        found, passes = self._index.search(texts), self._absent == "passes"
+        place = texts.columns_of(len(self.attributes))
         # Hundreds of attributes may be looked at, of which a batch has a few dozen.
-        passes = self._absent == "passes"
-        there = [each for each in self.attributes if passes or columns.parts(each)]
         lists = [each for each in self._of_elements if passes or columns.parts(each)]
         event, test = self._held(columns)
-        width = len(there) + len(lists) + (len(event) > 0)
-        event_word = np.full((len(columns), width), _NOWHERE, np.int32)
-        searched = Searched(np.full(len(self.attributes), -1), [], [])
-        for place, attribute in enumerate(there):
-            searched.column[self._index.place_of(attribute)] = place
-            self._code_attribute(columns, attribute, words, event_word[:, place], searched)
-        for place, attribute in enumerate(lists, len(there)):
+        more = np.full((len(columns), len(lists) + (len(event) > 0)), _NOWHERE, np.int32)
+        if passes:  # what is true of any word is not true of what is absent
+            words = _Words(*self._with_everywhere(found, texts))
+            event_word = self._with_absent(columns, texts.event_word, place, words)
+            place, everywhere = np.arange(len(place)), []
+        else:
+            words, event_word = _Words(found.first, found.tests), texts.event_word
+            everywhere = [
+                self._index.everywhere(each)
+                for each in texts.attributes[: event_word.shape[1]].tolist()
+            ]
+        for which, attribute in enumerate(lists):
             here = self._of_elements[attribute]
-            self._code_lists(columns, attribute, here, words, event_word[:, place])
+            self._code_lists(columns, attribute, here, words, more[:, which])
         if len(event):
             order = np.argsort(event, kind="stable")
             first = words.add(offsets_of(event[order], len(columns)), test[order])
-            event_word[:, -1] = first + np.arange(len(columns))
-        places = map(self._index.place_of, () if passes else there)
-        return words.hits(event_word, [*map(self._index.everywhere, places)]), searched
+            more[:, -1] = first + np.arange(len(columns))
+        if more.shape[1]:
+            event_word = np.concatenate([event_word, more], axis=1)
+        return words.hits(event_word, everywhere), Searched(place, found)
 
-    def _code_attribute(
-        self,
-        columns: EventBatch,
-        attribute: str,
-        words: _Words,
-        column: Array,
-        searched: Searched,
-    ) -> None:
-        """Write which word each event has in one attribute."""
-        if self._absent == "passes":
-            column[:] = words.add(*_one_word(np.array(self._straight[attribute], np.int32)))
-        for part in columns.parts(attribute):
-            rows = slice(None) if part.rows is None else part.rows
-            if isinstance(part, Strings):
-                found = self._index.search(self._index.place_of(attribute), part.words)
-                tests = found.first, found.tests
-                if self._absent == "passes":  # of what is absent it is not true
-                    tests = _with_each(*tests, self._index.everywhere(found.attribute))
-                first = words.add(*tests)
-                column[rows] = first + part.values
-                searched.first_words.append(first)
-                searched.found.append(found)
-            else:
-                column[rows] = _NOWHERE
+    def _with_everywhere(self, found: Found, texts: BatchTexts) -> tuple[Array, Array]:
+        """The tests of all words, with those that are true of any word of their attributes."""
+        words = np.arange(len(found.first) - 1)
+        which, tests = [np.repeat(words, np.diff(found.first))], [found.tests]
+        searched = texts.event_word.shape[1]
+        for attribute, (begin, end) in zip(
+            texts.attributes[:searched].tolist(), pairwise(texts.word_first.tolist()), strict=False
+        ):
+            every = self._index.everywhere(attribute)
+            which.append(np.repeat(words[begin:end], len(every)))
+            tests.append(np.tile(every, end - begin))
+        word = np.concatenate(which)
+        order = np.argsort(word, kind="stable")
+        return offsets_of(word[order], len(words)), np.concatenate(tests)[order]
+
+    def _with_absent(
+        self, columns: EventBatch, event_word: Array, place: Array, words: _Words
+    ) -> Array:
+        """The words of events in all attributes, with one for what is absent."""
+        every = np.full((len(columns), len(place)), _NOWHERE, np.int32)
+        every[:, place >= 0] = event_word
+        for number, attribute in enumerate(self.attributes):
+            column = every[:, number]
+            is_absent = column == _NOWHERE
+            for part in columns.parts(attribute):
+                is_absent[slice(None) if part.rows is None else part.rows] = False
+            column[is_absent] = words.add(*_one_word(np.array(self._straight[attribute], np.int32)))
+        return every
 
     def _code_lists(
         self, columns: EventBatch, attribute: str, here: _OfElements, words: _Words, column: Array
@@ -214,11 +240,12 @@ class OtherTests:
     def _held(self, columns: EventBatch) -> tuple[Array, Array]:
         """Events and the tests that hold for them, of those that are no patterns."""
         numbers, held = [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
-        for number, clause in self._rest:
-            constraints = clause.constraints
-            mask = columns.test(constraints[0].attribute, constraints, self._absent)
+        for rest in self._rest:
+            if not rest.if_absent and not columns.parts(rest.attribute):
+                continue
+            mask = columns.test(rest.attribute, rest.clause.constraints, self._absent)
             held.append(np.flatnonzero(mask))
-            numbers.append(np.full(len(held[-1]), number, np.int32))
+            numbers.append(np.full(len(held[-1]), rest.number, np.int32))
         regions = np.zeros(0, np.int64)
         if self._clauses:
             regions = np.flatnonzero(columns.has_intervals(columns.attributes()))
@@ -235,15 +262,9 @@ class OtherTests:
         event, test = questions >> 32, questions & _LOW
         word = hits.event_word[event, searched.column[self._place[test]]].astype(np.int64)
         pairs, which = np.unique((word << 32) | test, return_inverse=True)
-        bounds = np.searchsorted(pairs, np.array(searched.first_words, np.int64) << 32).tolist()
-        held = [np.zeros(0, bool)]
-        for found, first, (begin, end) in zip(
-            searched.found, searched.first_words, pairwise([*bounds, len(pairs)]), strict=True
-        ):
-            if begin < end:
-                here = pairs[begin:end]
-                held.append(self._index.held(found, (here >> 32) - first, here & _LOW))
-        return np.unique(questions[np.concatenate(held)[which]])
+        tests = pairs & _LOW
+        held = self._index.held(searched.found, pairs >> 32, tests, self._place[tests])
+        return np.unique(questions[held[which]])
 
     def room(self) -> EventRoom:
         """Room for what one event finds."""
@@ -270,18 +291,16 @@ class OtherTests:
     def answers_of_event(self, codes: OneEvent, room: EventRoom, questions: Array) -> Array:
         """The same for one event, whose strings were searched last in a room."""
         tests = np.unique(questions)
+        tests = tests[np.argsort(self._place[tests], kind="stable")]
         places = self._place[tests]
-        held = [np.zeros(0, np.int64)]
-        for place in {*places.tolist()}:
-            found = self._index.found_in_event(codes.spots, codes.raw, room, place)
-            here = tests[places == place]
-            held.append(here[self._index.held(found, np.full(len(here), 2 * place), here)])
-        return np.sort(np.concatenate(held))
+        found = self._index.found_in_event(codes.spots, codes.raw, room)
+        return np.sort(tests[self._index.held(found, places, tests, places)])
 
     def _rest_of(self, event: Event) -> Iterable[int]:
-        for number, clause in self._rest:
-            if clause.matches(event, self._absent):
-                yield number
+        for rest in self._rest:
+            is_absent = event.get(rest.attribute) is None
+            if rest.if_absent if is_absent else rest.clause.matches(event, self._absent):
+                yield rest.number
         if event.is_region:
             for number, clause in self._clauses:
                 if not clause.matches(event, self._absent):
@@ -305,7 +324,8 @@ NO_HITS: Final = Hits(
 
 def no_hits(events: int) -> tuple[Hits, Searched]:
     """What holds for so many events where there are no other tests."""
-    nothing = Searched(np.zeros(0, np.int64), [], [])
+    none = np.zeros(0, np.int64)
+    nothing = Searched(none, Found(none, none, none, none, none))
     return NO_HITS._replace(event_word=np.zeros((events, 0), np.int32)), nothing
 
 
@@ -314,13 +334,8 @@ def _is_region(clause: Clause, event: Event) -> bool:
     return any(isinstance(event.get(c.attribute), Interval) for c in clause.all_constraints())
 
 
-def _with_each(first: Array, tests: Array, more: Array) -> tuple[Array, Array]:
-    """The tests of words with some more for each."""
-    words = np.arange(len(first) - 1)
-    which = np.concatenate([np.repeat(words, np.diff(first)), np.repeat(words, len(more))])
-    order = np.argsort(which, kind="stable")
-    both = np.concatenate([tests, np.tile(more, len(words))])[order]
-    return first + len(more) * np.arange(len(first)), both
+def _one(arrays: list[Array]) -> Array:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 def _one_word(tests: Array) -> tuple[Array, Array]:

@@ -109,7 +109,7 @@ def preference(needs: Sequence[Need]) -> Callable[[Choice], tuple[Any, ...]]:
         # A literal of one or two bytes occurs in most words, however few the patterns with it.
         shortest = min(len(text) for _, text in choice)
         anywhere = any(place == ANYWHERE for place, _ in choice)
-        few = sum(common[literal] for literal in choice)
+        few = max(common[literal] for literal in choice)
         return shortest < 3 and anywhere, few, -shortest, anywhere
 
     return rank

@@ -54,6 +54,7 @@ import numpy as np
 
 from predicast.arrays import Array, Words, offsets, windows
 from predicast.matching.columnar import loops
+from predicast.matching.columnar.batch_texts import BatchTexts
 from predicast.matching.columnar.patterns.index_arrays import (
     ANYWHERE,
     AT_END,
@@ -88,13 +89,17 @@ class Use(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What may hold for the words of one attribute."""
+    """What may hold for the words of a batch, or of one event."""
 
-    attribute: int
-    words: Words
+    spots: Array  # where each word begins and ends in the bytes
+    raw: Array
     first: Array  # where the tests of each word begin
     tests: Array  # those that hold, and ~ of those in doubt; some twice
     asked: Array  # word and doubt in one number, ascending by word; some twice
+
+    def word(self, number: int) -> bytes:
+        """The bytes of a word."""
+        return self.raw[self.spots[2 * number] : self.spots[2 * number + 1]].tobytes()
 
 
 class EventRoom:
@@ -177,26 +182,30 @@ class PatternIndex:
         """Of any word of an attribute: the tests that hold, and ~ of those in doubt."""
         return self._everywhere[place]
 
-    def search(self, place: int, words: Words) -> Found:
-        """What is found in the words of an attribute; what is true of any word comes on top."""
-        found = loops.now.find_tests(*self._image, place, words.first, words.raw)
-        return Found(place, words, *found)
+    def search(self, texts: BatchTexts) -> Found:
+        """What is found in the words of a batch; what is true of any word comes on top."""
+        spots, raw = texts.spots, texts.raw
+        columns = len(self.attributes), texts.attributes, texts.word_first
+        return Found(spots, raw, *loops.now.find_tests(*self._image, *columns, spots, raw))
 
-    def held(self, found: Found, words: Array, tests: Array) -> Array:
-        """Which tests in doubt hold for their words, ascending, by what is asked of them."""
+    def held(self, found: Found, words: Array, tests: Array, places: Array) -> Array:
+        """Which tests in doubt hold for their words, ascending, by what is asked of them.
+
+        ``places`` are the attributes of the tests, by number.
+        """
         starts = np.flatnonzero(np.append(True, np.diff(words) != 0)[: len(words)])
         different = words[starts]
         begins = np.searchsorted(found.asked, different << 32).tolist()
         ends = np.searchsorted(found.asked, (different + 1) << 32).tolist()
         numbers, outcome = tests.tolist(), list[bool]()
-        for word, begin, end, (first, stop) in zip(
-            *(different.tolist(), begins, ends),
+        for word, place, begin, end, (first, stop) in zip(
+            *(different.tolist(), places[starts].tolist(), begins, ends),
             pairwise([*starts.tolist(), len(numbers)]),
             strict=True,
         ):
             doubts = (found.asked[begin:end] & _LOW).tolist()
             here = numbers[first:stop]
-            held = self._held(found.attribute, doubts, here, found.words.bytes_at(word))
+            held = self._held(place, doubts, here, found.word(word))
             outcome += [test in held for test in here]
         return np.array(outcome, bool)
 
@@ -236,13 +245,9 @@ class PatternIndex:
         room.found[1], room.number = count, number
         return count
 
-    def found_in_event(self, spots: Array, raw: Array, room: EventRoom, place: int) -> Found:
-        """What was found in the string that an event has; it is the word of twice that number.
-
-        The gaps between strings are words as well, of no meaning: every other one is a string.
-        """
-        asked = room.asked[: room.number]
-        return Found(place, Words(spots, raw), room.found, room.tests, asked)
+    def found_in_event(self, spots: Array, raw: Array, room: EventRoom) -> Found:
+        """What was found in the strings of an event, whose words are those of the attributes."""
+        return Found(spots, raw, room.found, room.tests, room.asked[: room.number])
 
     def nbytes(self) -> int:
         """Memory, with a rough price for what RE2 and Python hold."""

@@ -8,20 +8,21 @@
 
 An expression is read once, from left to right, as RE2 would read the plain part of its syntax:
 alternatives between bars, items one after the other, an item and its repetitions. Runs of literal
-characters grow until something that is not one ends them; of alternatives each must require
-something, and the one with the longest literals speaks for its branch. Where case does not count,
-a part of a literal that has few letters does, spelt in every way. Time is linear in the expression;
-whatever is not understood requires nothing, which is always right, since a candidate is asked in
-full. Rejected: a parser of all of RE2's syntax, for which the few expressions beyond
-the plain part are no reason.
+characters grow until something that is not one ends them; after short ones a few alternatives or a
+small class do not, and are spelt out: ``-(W|R)`` requires ``-W`` or ``-R``. Of other alternatives
+each must require something, and the one with the longest literals speaks for its branch. Where case
+does not count, a part of a literal that has few letters does, spelt in every way. Time is linear in
+the expression; whatever is not understood requires nothing, which is always right, since a
+candidate is asked in full. Rejected: a parser of all of RE2's syntax, for which the few expressions
+beyond the plain part are no reason.
 """
 
 from __future__ import annotations
 
 import re
 import string
-from itertools import product
-from typing import Final
+from itertools import islice, product
+from typing import Final, NamedTuple
 
 _REPEAT: Final = re.compile(r"\{([0-9]+)(,[0-9]*)?\}")
 _GROUP: Final = re.compile(r"\((?!\?)|\(\?:|\(\?P?<\w+>")
@@ -31,6 +32,10 @@ _MOST_GROUPS: Final = 100  # bounds the recursion
 _MOST_ALTERNATIVES: Final = 16
 _MOST_SPELLINGS: Final = 64  # of all alternatives together
 _CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
+_CLASSES: Final = {"d": string.digits, "s": "\t\n\f\r "}  # those of few members
+_MEMBER: Final = re.compile(r"(\\?.)(-(?:\\.|[^\\]))?", re.DOTALL)  # a character, or a range
+_MOST_MEMBERS: Final = 16
+_LONG: Final = 4  # characters that are seldom found by chance, whatever comes after them
 # To RE2 these are the same letters: a Kelvin sign, and a long s.
 _SPELLINGS: Final = {"k": ("k", "K", "\u212a"), "s": ("s", "S", "\u017f")}
 
@@ -44,8 +49,9 @@ def required_literals(regex: str) -> list[tuple[str, ...]]:
     (flags for a part of it, ``\Q``, ``\x``, classes by name outside of brackets), which is always
     right.
     """
-    choices = _choices(regex)
-    return _in_any_case(choices) if without_case(regex) else choices
+    if without_case(regex):
+        return _in_any_case(_choices(regex, most=1))
+    return _choices(regex, most=_MOST_ALTERNATIVES)
 
 
 def required_pieces(regex: str) -> tuple[str, ...]:
@@ -54,7 +60,7 @@ def required_pieces(regex: str) -> tuple[str, ...]:
     Where case does not count they are in lower case, and without letters that are not ASCII in one
     of their spellings.
     """
-    pieces = [choice[0] for choice in _choices(regex) if len(choice) == 1]
+    pieces = [choice[0] for choice in _choices(regex, most=1) if len(choice) == 1]
     if without_case(regex):
         pieces = [part for each in pieces for part in _CHANGING.split(each.lower()) if part]
     return tuple(pieces)
@@ -66,12 +72,12 @@ def without_case(regex: str) -> bool:
     return flags is not None and "i" in flags[0]
 
 
-def _choices(regex: str) -> list[tuple[str, ...]]:
-    """What is required, as it is written."""
+def _choices(regex: str, most: int) -> list[tuple[str, ...]]:
+    """What is required, as it is written; a run is spelt out in at most so many ways."""
     if regex.count("(") > _MOST_GROUPS:
         return []
     try:
-        return _alternatives(regex, 0)[0]
+        return _Reader(regex, most).alternatives(0)[0].choices
     except (_NotPlainError, IndexError):
         return []
 
@@ -113,77 +119,169 @@ class _NotPlainError(Exception):
     """The regular expression has something that is not understood here."""
 
 
-def _alternatives(regex: str, place: int) -> tuple[list[tuple[str, ...]], int]:
-    """What branches between bars require, up to the closing parenthesis or the end."""
-    branches = []
-    while True:
-        choices, place = _branch(regex, place)
-        branches.append(choices)
-        if place == len(regex) or regex[place] == ")":
-            break
-        place += 1
-    if len(branches) == 1:
-        return branches[0], place
-    if not all(branches):
-        return [], place
-    best = [max(choices, key=lambda choice: min(map(len, choice))) for choices in branches]
-    union = tuple(sorted({literal for choice in best for literal in choice}))
-    return ([union] if len(union) <= _MOST_ALTERNATIVES else []), place
+class _Item(NamedTuple):
+    """What a part of an expression requires, and all texts that it matches if they are few."""
+
+    choices: list[tuple[str, ...]]
+    texts: tuple[str, ...] | None = None
 
 
-def _branch(regex: str, place: int) -> tuple[list[tuple[str, ...]], int]:
-    """What items one after the other require: runs of literals, and what groups require."""
-    choices: list[tuple[str, ...]] = []
-    run = ""
-    while place < len(regex) and regex[place] not in "|)":
-        item, place = _item(regex, place)
-        least, after = _repeats(regex, place)
-        if isinstance(item, str) and least > 0:
-            run += item
-        if run and (after > place or not isinstance(item, str)):
-            choices.append((run,))
-            run = ""
-        if not isinstance(item, str) and least > 0:
-            choices += item
-        place = after
-    if run:
-        choices.append((run,))
-    return choices, place
+_ANYTHING: Final = _Item([])
+_NO_TEXT: Final = _Item([], ("",))
 
 
-def _item(regex: str, place: int) -> tuple[str | list[tuple[str, ...]], int]:
-    """One item and its end: a literal, empty if it takes no text, or what it requires."""
-    character = regex[place]
-    if character in "^$":
-        return "", place + 1
-    if character == ".":
-        return [], place + 1
-    if character == "[":
-        return [], _class_end(regex, place)
-    if character == "\\":
-        return _escaped(regex[place + 1]), place + 2
-    if character != "(":
-        return character, place + 1
-    # Only at the beginning: elsewhere a repetition after flags is one of the item before them.
-    if place == 0 and (flags := _FLAGS.match(regex)):
-        return "", flags.end()
-    group = _GROUP.match(regex, place)
-    if group is None:
-        raise _NotPlainError
-    choices, end = _alternatives(regex, group.end())
-    return choices, end + 1
+class _Run:
+    """Items one after the other of which all texts are known."""
+
+    def __init__(self, item: _Item = _NO_TEXT) -> None:
+        self._heads, self._tail = item.texts or (), list[str]()
+        self.ways = len(self._heads)
+        self._is_literal = bool(item.choices)  # whether there is more to it than classes
+
+    def add(self, item: _Item) -> None:
+        """One more; a single text is put aside, so that a long run takes linear time."""
+        texts = item.texts or ()
+        self._is_literal |= bool(item.choices)
+        if len(texts) == 1:
+            self._tail += texts
+            return
+        self._heads = tuple(head + text for head in self.texts() for text in texts)
+        self._tail, self.ways = [], len(self._heads)
+
+    def texts(self) -> tuple[str, ...]:
+        """All that it may be."""
+        end = "".join(self._tail)
+        return tuple(head + end for head in self._heads)
+
+    def choices(self) -> list[tuple[str, ...]]:
+        """What it requires, if anything worth looking for."""
+        texts = self.texts()
+        return [texts] if self._is_literal and all(texts) else []
 
 
-def _escaped(character: str) -> str | list[tuple[str, ...]]:
+class _Reader:
+    """An expression, and in how many ways a run of it is spelt out at most."""
+
+    def __init__(self, regex: str, most: int) -> None:
+        self._regex, self._most = regex, most
+
+    def alternatives(self, place: int) -> tuple[_Item, int]:
+        """What branches between bars require, up to the closing parenthesis or the end."""
+        branches: list[_Item] = []
+        while True:
+            branch, place = self._branch(place)
+            branches.append(branch)
+            if place == len(self._regex) or self._regex[place] == ")":
+                break
+            place += 1
+        if len(branches) == 1:
+            return branches[0], place
+        texts = tuple(text for each in branches for text in each.texts or ())
+        are_known = len(texts) <= self._most and all(each.texts for each in branches)
+        known = tuple(dict.fromkeys(texts)) if are_known else None
+        if not all(each.choices for each in branches):
+            return _Item([], known), place
+        best = [max(each.choices, key=lambda choice: min(map(len, choice))) for each in branches]
+        union = tuple(sorted({literal for choice in best for literal in choice}))
+        return _Item([union] if len(union) <= _MOST_ALTERNATIVES else [], known), place
+
+    def _branch(self, place: int) -> tuple[_Item, int]:
+        """What items one after the other require: runs of literals, and what groups require."""
+        choices: list[tuple[str, ...]] = []
+        run, is_one_run = _Run(), True
+        while place < len(self._regex) and self._regex[place] not in "|)":
+            item, place = self._item(place)
+            least, after = _repeats(self._regex, place)
+            is_repeated, place = after > place, after
+            ways = len(item.texts or ()) if least > 0 else 0
+            goes_on = ways == 1 or (ways > 1 and self._is_spelt_out(run, ways))
+            if goes_on:
+                run.add(item)
+            if is_repeated or not goes_on:
+                choices += run.choices()
+                run, is_one_run = _Run(), False
+            if not goes_on and least > 0:
+                if 0 < ways <= self._most and not is_repeated:
+                    run = _Run(item)
+                else:
+                    choices += item.choices
+        texts = run.texts() if is_one_run else None
+        return _Item(choices + run.choices(), texts), place
+
+    def _is_spelt_out(self, run: _Run, ways: int) -> bool:
+        """Whether a run is worth spelling out, if it goes on in so many ways."""
+        return run.ways * ways <= self._most and min(map(len, run.texts())) < _LONG
+
+    def _item(self, place: int) -> tuple[_Item, int]:
+        """One item and its end."""
+        regex, character = self._regex, self._regex[place]
+        if character in "^$":
+            return _NO_TEXT, place + 1
+        if character == ".":
+            return _ANYTHING, place + 1
+        if character == "[":
+            end = _class_end(regex, place)
+            return _one_of(_members(regex[place + 1 : end - 1])), end
+        if character == "\\":
+            return _escaped(regex[place + 1]), place + 2
+        if character != "(":
+            return _literal(character), place + 1
+        # Only at the beginning: elsewhere a repetition after flags is one of the item before them.
+        if place == 0 and (flags := _FLAGS.match(regex)):
+            return _NO_TEXT, flags.end()
+        group = _GROUP.match(regex, place)
+        if group is None:
+            raise _NotPlainError
+        item, end = self.alternatives(group.end())
+        return item, end + 1
+
+
+def _literal(character: str) -> _Item:
+    return _Item([(character,)], (character,))
+
+
+def _one_of(members: str) -> _Item:
+    """A class, which requires nothing worth looking for unless it stands beside a literal."""
+    if len(members) == 1:
+        return _literal(members)
+    return _Item([], tuple(members)) if members else _ANYTHING
+
+
+def _escaped(character: str) -> _Item:
     if character in "bBAz":
-        return ""
+        return _NO_TEXT
     if character in _CONTROLS:
-        return _CONTROLS[character]
+        return _literal(_CONTROLS[character])
     if character in "dDsSwW":
-        return []
+        return _one_of(_CLASSES.get(character, ""))
     if character in string.punctuation and character != "_":
-        return character
+        return _literal(character)
     raise _NotPlainError
+
+
+def _members(inside: str) -> str:
+    """The characters of a class in brackets if they are plain and few, otherwise none."""
+    if inside.startswith("^") or "[:" in inside:
+        return ""
+    found: dict[str, None] = {}
+    for first, last in _MEMBER.findall(inside):
+        one = _member(first)
+        other = _member(last[1:]) if last else one
+        if not one or not other or (last and len(one + other) > 2) or len(found) > _MOST_MEMBERS:
+            return ""
+        some = map(chr, range(ord(one), ord(other) + 1)) if last else one
+        found |= dict.fromkeys(islice(some, _MOST_MEMBERS + 1))
+    return "".join(found) if len(found) <= _MOST_MEMBERS else ""
+
+
+def _member(written: str) -> str:
+    """What a member stands for, the characters of a class; nothing if it is not understood."""
+    if not written.startswith("\\"):
+        return written
+    escaped = written[1]
+    if escaped in string.punctuation:
+        return escaped
+    return _CONTROLS.get(escaped, _CLASSES.get(escaped, ""))
 
 
 def _class_end(regex: str, place: int) -> int:

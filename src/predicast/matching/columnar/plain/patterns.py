@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from predicast.arrays import Array, Words, offsets, windows
+from predicast.arrays import Array, offsets, windows
 from predicast.matching.columnar.patterns.index_arrays import (
     ANYWHERE,
     AT_END,
@@ -37,15 +37,27 @@ Found = tuple[list[int], list[int]]  # tests that hold, and tests to be asked
 
 
 def find_tests(
-    data: Array, directory: Array, attribute: int, word_first: Array, text: Array
+    data: Array,
+    directory: Array,
+    attributes: int,
+    of: Array,
+    word_first: Array,
+    spots: Array,
+    text: Array,
 ) -> tuple[Array, Array, Array]:
-    """The tests that hold for each word of an attribute, and what is to be asked."""
-    search = _Search(IndexImage(data, directory).arrays(), Words(word_first, text))
-    sizes, tests, asked = [], [], []
-    for word, (held, doubtful) in enumerate(search.words(attribute)):
-        sizes.append(len(held))
-        tests += held
-        asked += [(word << 32) | test for test in doubtful]
+    """The tests that hold for each word of several columns, and what is to be asked."""
+    index = IndexImage(data, directory).arrays()
+    sizes, tests, asked = [0] * int(word_first[-1]), [], []
+    for column, attribute in enumerate(of.tolist()):
+        begin, end = word_first[column : column + 2].tolist()
+        if attribute >= attributes:
+            continue
+        both = spots[2 * begin : 2 * end].reshape(-1, 2).tolist()
+        search = _Search(index, [text[a:b].tobytes() for a, b in both])
+        for word, (held, doubtful) in enumerate(search.words(attribute), begin):
+            sizes[word] = len(held)
+            tests += held
+            asked += [(word << 32) | test for test in doubtful]
     first = offsets(np.array(sizes, np.int64))
     return first, np.array(tests, np.int32), np.array(asked, np.int64)
 
@@ -70,10 +82,11 @@ def find_event_tests(
     for attribute in range(attributes):
         if spots[2 * attribute] >= 0:
             word = spots[2 * attribute : 2 * attribute + 2]
-            _, here, more = find_tests(data, directory, attribute, word, text)
+            one = np.array([attribute]), np.array([0, 1]), word, text
+            _, here, more = find_tests(data, directory, attributes, *one)
             true = index.everywhere[slice(*index.everywhere_first[attribute : attribute + 2])]
             held += [here, true.astype(np.int32)]
-            doubtful.append(more | (2 * attribute << 32))
+            doubtful.append(more | (attribute << 32))
     found, to_ask = np.concatenate(held), np.concatenate(doubtful)
     if len(found) > len(tests) or len(to_ask) > len(asked):
         return -max(len(found), len(tests)), -max(len(to_ask), len(asked))
@@ -84,10 +97,10 @@ def find_event_tests(
 class _Search:
     """What is found in words, in bytes as Python compares them fastest."""
 
-    def __init__(self, index: IndexArrays, words: Words) -> None:
+    def __init__(self, index: IndexArrays, words: list[bytes]) -> None:
         self._index = index
         self._each = index.literals.reshape(-1, EACH)
-        self._raw = words.encoded()
+        self._raw = words
         self._ends = np.cumsum([len(word) for word in self._raw], dtype=np.int64)
 
     def words(self, attribute: int) -> Iterator[Found]:

@@ -1,0 +1,104 @@
+"""The figure and the tables of ``python -m bench spark`` that the documentation shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from bench.measuring.figures import (
+    Line,
+    Look,
+    draw_line,
+    name_lines,
+    panel_grid,
+    save_figures,
+    short,
+)
+from bench.spark.contestants import ALONE, EQUI_JOIN, IDENTITY, ROWS
+from bench.spark.results import SparkReport, goal_rows, stream_rows
+
+_OURS: Final = "match"
+_NAMES: Final = {  # short enough to stand beside a panel
+    ROWS: _OURS,
+    ALONE: "match_arrow",
+    IDENTITY: "identity",
+    EQUI_JOIN: "equi-join",
+}
+LOOKS: Final = {
+    _OURS: Look("#0060a0", "o"),
+    "match_arrow": Look("#3b9fd9", "v"),
+    "identity": Look("#6b6b6b", "s"),
+    "equi-join": Look("#cf4b00", "^"),
+}
+
+
+def write_spark(report: SparkReport, folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
+    """The figure, once per suffix, and the tables as a page to be included."""
+    written = save_figures([("spark", partial(draw_spark, report))], folder, suffixes=suffixes)
+    page = folder / "spark.md"
+    page.write_text("\n".join(_page(report)) + "\n", encoding="utf-8")
+    return [*written, page]
+
+
+def draw_spark(report: SparkReport) -> Figure | None:
+    """Time per event by subscriptions, and how it grows with events and cores."""
+    distributions = list(dict.fromkeys(size.distribution for size in report.sizes))
+    grown = [over for over in ("events", "cores") if any(p.over == over for p in report.curves)]
+    if not distributions and not grown:
+        return None
+    title = f"Spark on {report.machine}"
+    figure, panels = panel_grid(title, len(distributions) + len(grown))
+    for axes, distribution in zip(panels, distributions, strict=False):
+        _draw(axes, _by_subscriptions(report, distribution), "subscriptions")
+        axes.set_title(f"{distribution}: µs of processors per event")
+    for axes, over in zip(panels[len(distributions) :], grown, strict=True):
+        line = [(p.at, p.events / p.clock_s) for p in report.curves if p.over == over]
+        _draw(axes, {_OURS: sorted(line)}, over)
+        axes.set_title(f"events a second, by {over}")
+    return figure
+
+
+def _by_subscriptions(report: SparkReport, distribution: str) -> dict[str, Line]:
+    found: dict[str, list[tuple[float, float]]] = {}
+    for size in report.sizes:
+        for job in size.jobs:
+            if size.distribution == distribution and job.name in _NAMES:
+                micros = 1e6 * job.processor_s / report.events
+                found.setdefault(_NAMES[job.name], []).append((size.subscriptions, micros))
+    return {name: sorted(line) for name, line in found.items()}
+
+
+def _draw(axes: Axes, lines: dict[str, Line], label: str) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for name, line in lines.items():
+        draw_line(axes, line, LOOKS[name], stands_out=name == _OURS)
+    axes.set_xticks(sorted({x for line in lines.values() for x, _ in line}))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(short))
+    axes.set_xlabel(label)
+    name_lines(axes, lines, LOOKS.__getitem__, stands_out=_OURS)
+
+
+def _page(report: SparkReport) -> Iterable[str]:
+    yield "% Written by `python -m bench spark --docs`; changes will be lost."
+    yield ""
+    yield f"On {report.machine}."
+    yield ""
+    yield from _table(("goal", "verdict", "measured"), goal_rows(report))
+    streams = stream_rows(report)
+    if streams:
+        yield ""
+        yield from _table(("of streams", "figure"), streams)
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:
+    for row in (headings, ["---"] * len(headings), *rows):
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
