@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from bench.papers.results import PapersReport
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
+
+ONTOLOGY: Final = "ontology"  # the paper whose events are graphs
 
 Out = Annotated[Path, typer.Option(help="Where results are written.")]
 Docs = Annotated[
@@ -67,7 +69,8 @@ def papers(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PAPER]...", help="ceem, redundant-attributes, vector-subscriptions."
+            metavar="[PAPER]...",
+            help="ceem, redundant-attributes, vector-subscriptions, ontology.",
         ),
     ] = None,
     *,
@@ -86,7 +89,12 @@ def papers(
     from predicast.errors import UnknownMatcherError
     from predicast.matching import make_matcher
 
-    chosen = _chosen("paper", names, PAPERS)
+    chosen = _chosen("paper", names, [*PAPERS, ONTOLOGY])
+    if ONTOLOGY in chosen:
+        _run_ontology(preset, repeats, seed, out)
+        chosen.remove(ONTOLOGY)
+    if not chosen:
+        return
     contestants = [name.strip() for name in matchers.split(",") if name.strip()]
     try:
         for name in contestants:
@@ -108,6 +116,18 @@ def papers(
     measured.write(path)
     _tell([path])
     _document(measured, out, docs)
+
+
+def _run_ontology(preset: Size, repeats: int | None, seed: int, out: Path) -> None:
+    """The paper whose events are graphs: its matchers and rivals are others."""
+    from bench.papers.ontology.run import ontology_table, points, run_ontology
+
+    with progress_bar("preparing", total=points(preset)) as bar:
+        measured = run_ontology(size=preset, seed=seed, repeats=repeats or 3, progress=bar.step)
+    path = out / f"ontology-{preset}.json"
+    measured.write(path)
+    _tell([path])
+    _show([ontology_table(measured)])
 
 
 @app.command()

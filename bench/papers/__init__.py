@@ -1,4 +1,4 @@
-"""``python -m bench papers``: the experiments of three papers, run again.
+"""``python -m bench papers``: the experiments of four papers, run again.
 
 =====================  =========================================================================
 module                 what is in it
@@ -8,6 +8,7 @@ module                 what is in it
 ``results``            what is written to JSON
 ``quantities``         what is drawn and judged of it; ``trends`` of a line of them
 ``claims``             what the papers say, judged
+``ontology``           the paper whose events are graphs, with matchers and rivals of its own
 ``plots``              a figure per experiment; ``documents`` writes all of it up
 =====================  =========================================================================
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predicast.errors import TooManyClausesError
 from predicast.language import to_subscription
 from predicast.matching.predicate_table.families import predicates_of
 from predicast.matching.predicate_table.rows import BoundRow, EqualityRow
@@ -269,7 +271,8 @@ def test_invariants_hold_while_subscriptions_come_and_go(
     held = PredicateTable()
     keys: set[int] = set()
     for key, subscription in steps:
-        take_step(held, keys, key, subscription)
+        with suppress(TooManyClausesError):  # and then it is to have changed nothing
+            take_step(held, keys, key, subscription)
         check(held)
     for key in keys:
         held.unsubscribe(key)

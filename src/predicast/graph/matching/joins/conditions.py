@@ -15,11 +15,12 @@ from typing import Final, NamedTuple
 
 from predicast.graph.filters import Bound, Comparison, Facet, FilterExpression
 from predicast.matching import DEFAULT, make_matcher
-from predicast.matching.matcher import View
+from predicast.matching.batches import EventBatch
+from predicast.matching.matcher import Pairs, View
 from predicast.model import And, Constraint, Event, Expression, Leaf, Or, Value, subscription_of
 from predicast.model.expression import leaves_of
 
-_ALL: Final = frozenset[Facet]()
+_NONE: Final = frozenset[Facet]()
 
 
 class Condition(NamedTuple):
@@ -45,14 +46,17 @@ class AskedConditions(NamedTuple):
     view: View
     facets: dict[int, frozenset[Facet]]  # by link
 
-    def passed(self, vertices: Sequence[tuple[Bound, Iterable[int]]]) -> list[list[int]]:
-        """The kinds that vertices have by their conditions, given the links that lead to each."""
+    def passed(self, vertices: Sequence[tuple[Bound, Iterable[int]]]) -> Pairs:
+        """The kinds that vertices have by their conditions, given the links that lead to each.
+
+        As pairs: the vertex at a position has a kind.
+        """
         events = [Event(dict(self._attributes(bound, links))) for bound, links in vertices]
-        return self.view.match_batch(events)
+        return self.view.match_columns(EventBatch.from_events(events))
 
     def _attributes(self, bound: Bound, links: Iterable[int]) -> Iterator[tuple[str, Value]]:
         for link in links:
-            for facet in self.facets.get(link, _ALL):
+            for facet in self.facets.get(link, _NONE):
                 value = bound.facet(facet)
                 if value is not None:
                     yield _attribute(facet, link), value

@@ -206,17 +206,13 @@ class _Encoder:
     def _with_conditions(self, kinds: Array, kind_first: Array) -> tuple[Array, Array]:
         assert self._conditions is not None
         passed = self._conditions.passed(self._asked)
-        more = [
-            (event, kind, vertex)
-            for (event, vertex), found in zip(self._asked_at, passed, strict=True)
-            for kind in found
-        ]
-        added = np.array(more, np.int32).reshape(-1, 3)
+        at = np.array(self._asked_at, np.int32)[passed.events]
+        added = np.stack([passed.keys.astype(np.int32), at[:, 1]], axis=1)
         events = np.repeat(np.arange(len(kind_first) - 1), np.diff(kind_first))
-        events = np.concatenate([events, added[:, 0]])
+        events = np.concatenate([events, at[:, 0]])
         order = np.argsort(events, kind="stable")
         first = np.searchsorted(events[order], np.arange(len(kind_first))).astype(np.int64)
-        return np.concatenate([kinds, added[:, 1:]])[order], first
+        return np.concatenate([kinds, added])[order], first
 
 
 def encoded(

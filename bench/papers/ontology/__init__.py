@@ -1,0 +1,1 @@
+"""Paper 5's experiment: patterns over graphs, by ``joins``, ``ops`` and two engines of SPARQL."""
