@@ -58,7 +58,7 @@ RdfFormatOption: TypeAlias = Annotated[
     RdfFormat | None,
     typer.Option(
         "--rdf-format",
-        help="The format of RDF text, if neither a suffix nor the text itself tells.",
+        help="The format of RDF text. [default: what a suffix or the text itself tells]",
         show_default=False,
     ),
 ]

@@ -189,6 +189,8 @@ def test_a_bad_query_may_be_dropped(run: Run) -> None:
         ("e.nt", "<urn:a> <urn:b> .", "e.nt: this is not n-triples: line 1 "),
         ("e.trig", "<urn:g> { <urn:a> <urn:p> 1 . <urn:b> <urn:p> 1 }", "e.trig: graph <urn:g>: "),
         ("e.jsonl", '{"graph": "_:H _:p 1"}', "e.jsonl, line 1: this is not turtle: "),
+        ("e.jsonl", '{"graph": "", "format": [5]}', "line 1: 'format' names a format of RDF"),
+        ("e.jsonl", '{"graph": "", "format": "turtel"}', "did you mean 'turtle'?"),
         ("e.jsonl", '{"target": {"type": 5}}', "e.jsonl, line 1: $.target.type: a class is named"),
         ("e.csv", "time,text\n1,x\n", "e.csv: there is no column 'graph'"),
         ("e.csv", "time,graph\n1,\n", "e.csv, line 2: there is no text under 'graph'"),

@@ -56,7 +56,7 @@ class GraphReader:
 
     sources: list[Source]
     ontology: Ontology
-    format: str | None = None  # of RDF text, if neither a suffix nor the text is to tell
+    format: str | None = None  # of RDF text; None if a suffix or the text is to tell
     column: str = "graph"
     validate: Validation = "off"
     skips_invalid: bool = False
@@ -131,6 +131,8 @@ class GraphReader:
     def _of_line(self, row: FileRow) -> EventGraph:
         text, format = row.values.get(self.column), row.values.get("format", self.format)
         if isinstance(text, str) and row.values.keys() - {self.column} <= _TEXT_FIELDS:
+            if format is not None and not isinstance(format, str):
+                raise InputFileError(f"'format' names a format of RDF, not {format!r}")
             return self._of_text(text, format)
         if "@context" in row.values:
             return self._of_text(msgspec.json.encode(row.values).decode(), "json-ld")
