@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
 
@@ -37,6 +36,8 @@ Report: TypeAlias = Callable[[int], None]
 
 EVENT_FORMS: Final = {suffix: form for suffix, form in GRAPH_FORMS.items() if form != Form.SPARQL}
 _BATCH_EVENTS: Final = 256  # a graph is many objects
+_BATCH_SIZE: Final = 4 * 2**20
+_STATEMENT_SIZE: Final = 100
 _SEVERAL_GRAPHS: Final = frozenset({"n-quads", "trig"})
 _TEXT_FIELDS: Final = frozenset({"id", "format"})  # what may stand beside a text in JSON Lines
 _SHOWN_ARCS: Final = 6
@@ -48,6 +49,7 @@ class _Unread(NamedTuple):
     source: Source
     where: int | None
     read: Callable[[], EventGraph]
+    size: int  # of its text in characters, or so
 
 
 @dataclass(slots=True, kw_only=True)
@@ -83,12 +85,21 @@ class GraphReader:
 
     def _batches(self, report: Report) -> Iterator[list[_Unread]]:
         """Events that are matched together; from a pipe one by one, as they come."""
+        batch: list[_Unread] = []
+        size = 0
+        for unread in self._all(report):
+            batch.append(unread)
+            size += unread.size
+            if unread.source.is_live or len(batch) == _BATCH_EVENTS or size >= _BATCH_SIZE:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def _all(self, report: Report) -> Iterator[_Unread]:
         done = 0
         for source in self.sources:
-            unread = self._unread(source, partial(_report_from, done, report))
-            most = 1 if source.is_live else _BATCH_EVENTS
-            while batch := list(islice(unread, most)):
-                yield batch
+            yield from self._unread(source, partial(_report_from, done, report))
             done += source.size() or 0
             report(done)
 
@@ -98,7 +109,8 @@ class GraphReader:
             return
         for row in rows(source, Columns({"column": self.column}), report):
             of = self._of_line if source.form is Form.JSON_LINES else self._of_cell
-            yield _Unread(source, row.line, partial(of, row))
+            size = sum(len(value) for value in row.values.values() if isinstance(value, str))
+            yield _Unread(source, row.line, partial(of, row), size)
 
     def _of_document(self, source: Source) -> Iterator[_Unread]:
         with source.opened() as opened:
@@ -106,14 +118,15 @@ class GraphReader:
         name = Path(source.path.removesuffix(".gz"))
         format = self.format or EXTENSIONS.get(name.suffix.lower()) or guessed_format(text)
         if format not in _SEVERAL_GRAPHS:
-            yield _Unread(source, None, partial(self._of_text, text, format))
+            yield _Unread(source, None, partial(self._of_text, text, format), len(text))
             return
         try:
             graphs = read_graphs(RdfText(text, format), max_triples=2 * MAX_STATEMENTS)
         except PredicastError as error:
             raise source.refuse(error.message) from error
         for graph, triples in graphs.items():
-            yield _Unread(source, None, partial(self._of_triples, graph, triples))
+            read = partial(self._of_triples, graph, triples)
+            yield _Unread(source, None, read, len(triples) * _STATEMENT_SIZE)
 
     def _of_triples(self, graph: Iri | Blank | None, triples: list[Triple]) -> EventGraph:
         try:
