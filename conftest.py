@@ -12,6 +12,7 @@ pages = Sybil(
         "docs/how-to/deliver-a-stream.md",
         "docs/how-to/keep-subscriptions-in-a-table.md",
         "docs/how-to/match-dataframes.md",
+        "docs/how-to/match-graphs.md",
         "docs/reference/spark.md",
         "docs/_build/**",
     ],

@@ -197,9 +197,9 @@ def test_options_and_columns_that_do_not_exist(spark: SparkSession) -> None:
     with pytest.raises(InvalidOptionError, match="owner names a column"):
         ps.compile({}, owner="owner")
     with pytest.raises(InvalidOptionError, match="did you mean 'drop'"):
-        ps.compile({}, on_invalid="drops")  # type: ignore[arg-type]
+        ps.compile({}, on_invalid="drops")  # type: ignore[call-overload]
     with pytest.raises(InvalidOptionError, match="absent"):
-        ps.compile({}, absent="fail")  # type: ignore[arg-type]
+        ps.compile({}, absent="fail")  # type: ignore[call-overload]
     with pytest.raises(UnknownMatcherError):
         ps.compile({}, matcher="no such")
 

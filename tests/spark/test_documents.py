@@ -16,6 +16,7 @@ DOCUMENTS = [
     "docs/how-to/deliver-a-stream.md",
     "docs/how-to/keep-subscriptions-in-a-table.md",
     "docs/how-to/match-dataframes.md",
+    "docs/how-to/match-graphs.md",
 ]
 
 

@@ -130,7 +130,7 @@ def test_what_shards_cannot_do_is_refused(
     with pytest.raises(InvalidOptionError, match="strategy='replicate'"):
         ps.matches("price", subscriptions=compiled)
     with pytest.raises(InvalidOptionError, match="strategy is one of"):
-        ps.compile(TEXTS, strategy="partitioned")  # type: ignore[arg-type]
+        ps.compile(TEXTS, strategy="partitioned")  # type: ignore[call-overload]
     with pytest.raises(InvalidOptionError, match="shards is a positive integer, not 0"):
         ps.compile(TEXTS, strategy=ps.Partition(shards=0))
 

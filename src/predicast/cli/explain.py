@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from predicast.cli.graphs import (
+    GraphOptions,
+    Graphs,
+    Ontologies,
+    RdfFormatOption,
+    Validate,
+    ValidateOption,
+    pattern_source,
+    refuse_flat_options,
+)
 from predicast.cli.options import (
     Absence,
     Absent,
@@ -24,21 +35,31 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
+    from predicast.cli.files.source import Source
+    from predicast.cli.files.subscriptions import Fields
     from predicast.engine.explanation import Explanation, Outcome, Seen
+    from predicast.graph import GraphExplanation
 
 NOT_MATCHED: Final = 1
+_DIRECTIVES: Final = ("@prefix ", "@base ")
 _COLOURS: Final = {True: "green", False: "red", None: "yellow"}
 
 
-def explain(
+def explain(  # noqa: PLR0913  # an option is a parameter
     subscriptions: Subscriptions,
     id: Annotated[str, typer.Argument(metavar="ID", help="The subscription's id.")],
     event: Annotated[
         str,
         typer.Argument(
-            metavar="EVENT", help="The event as JSON; @FILE, or - for standard input, to read it."
+            metavar="EVENT",
+            help="The event as JSON, or RDF; @FILE, or - for standard input, to read it.",
         ),
     ],
+    *,
+    ontology: Ontologies = None,
+    graphs: Graphs = False,
+    rdf_format: RdfFormatOption = None,
+    validate: ValidateOption = Validate.OFF,
     subscriptions_format: SubscriptionsForm = None,
     id_field: IdField = "id",
     expression: ExpressionField = "expression",
@@ -48,7 +69,8 @@ def explain(
 ) -> None:
     """Say why a subscription matches an event, or why not, part by part of what was written.
 
-    The exit code is 0 if it matches and 1 if it does not.
+    Of a graph it says to which vertex each variable is mapped, or what nothing satisfies. The exit
+    code is 0 if it matches and 1 if it does not.
     """
     from predicast.cli.files.source import Source
     from predicast.cli.files.subscriptions import Fields, find
@@ -58,6 +80,17 @@ def explain(
 
     if subscriptions == event == "-":
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENT'")
+    options = GraphOptions.of(ontology, graphs, rdf_format, validate)
+    file = [event[1:]] if _names_a_file(event) else []
+    if options.are_meant(subscriptions, subscriptions_format, file):
+        refuse_flat_options(absent=absent is not Absence.FAILS, now=now is not None)
+        fields = Fields(id_field, expression)
+        graph_source = pattern_source(subscriptions, subscriptions_format)
+        found = _explained_graph(options, graph_source, fields, id, event)
+        _print_graph(found, as_json=as_json)
+        if not found.matched:
+            raise typer.Exit(NOT_MATCHED)
+        return
     where, text = _given(event)
     with _named(where):
         attributes = attributes_from_json(text)
@@ -74,11 +107,64 @@ def explain(
         raise typer.Exit(NOT_MATCHED)
 
 
+def _explained_graph(
+    options: GraphOptions, source: Source, fields: Fields, id: str, argument: str
+) -> GraphExplanation:
+    from predicast.cli.files.subscriptions import find_record, read_pattern, refusal
+    from predicast.errors import PredicastError
+    from predicast.graph import EventGraph, GraphEngine
+    from predicast.graph.rdf_text import EXTENSIONS
+
+    where, given = _given(argument)
+    engine = GraphEngine(options.ontology(), validate=options.validate)
+    record = find_record(source, fields, id)
+    try:
+        engine.subscribe(read_pattern(record, fields), id=id)
+    except PredicastError as error:
+        raise refusal(source, record, error) from error
+    by_name = EXTENSIONS.get(Path(argument).suffix.lower()) if _names_a_file(argument) else None
+    # What a file of JSON holds, its text tells.
+    format = options.format or (None if argument.endswith(".json") else by_name)
+    with _named(where):
+        text = given if isinstance(given, str) else _decoded(given)
+        event = EventGraph.parse(text, engine.ontology, format=format, validate=options.validate)
+    return engine.explain(id, event)
+
+
+def _decoded(content: bytes) -> str:
+    from predicast.errors import InputFileError
+
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputFileError("not UTF-8") from None
+
+
+def _print_graph(explanation: GraphExplanation, *, as_json: bool) -> None:
+    if not as_json:
+        output().print("\n".join(map(visible, str(explanation).splitlines())), soft_wrap=True)
+        return
+    import msgspec
+
+    document = {
+        "id": explanation.id,
+        "matched": explanation.matched,
+        "mapping": {str(name): str(term) for name, term in explanation.mapping.items()},
+        "failed": explanation.failed,
+    }
+    typer.echo(msgspec.json.encode(document).decode())
+
+
+def _names_a_file(argument: str) -> bool:
+    """Whether it is @FILE; Turtle may begin with @prefix, too."""
+    return argument.startswith("@") and not argument.startswith(_DIRECTIVES)
+
+
 def _given(argument: str) -> tuple[str, str | bytes]:
     """Where the event comes from, and its text."""
     from predicast.cli.files.source import Form, Source
 
-    if argument != "-" and not argument.startswith("@"):
+    if argument != "-" and not _names_a_file(argument):
         return "the event", argument
     source = Source.of("-") if argument == "-" else Source(argument[1:], Form.JSON_LINES)
     with source.opened() as opened:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
 from predicast.cli.files.source import Form
+from predicast.cli.graphs import (
+    GraphColumn,
+    GraphOptions,
+    Graphs,
+    Ontologies,
+    RdfFormatOption,
+    Validate,
+    ValidateOption,
+    pattern_source,
+    refuse_flat_options,
+)
 from predicast.cli.interrupts import stop_if_interrupted
 from predicast.cli.options import (
     Absence,
@@ -21,20 +32,19 @@ from predicast.cli.options import (
     Now,
     OnInvalid,
     OnInvalidSubscription,
-    Subscriptions,
     SubscriptionsForm,
     arrival,
 )
+from predicast.cli.runs import FlatRun, Run
 from predicast.cli.terminal import notices, print_note, progress
 from predicast.matching import DEFAULT
 
 if TYPE_CHECKING:
     from predicast.cli.files.csv_types import CsvType
-    from predicast.cli.files.events import Reader
     from predicast.cli.files.results import Results
     from predicast.cli.files.source import Source
+    from predicast.cli.files.stated_values import StatedValues
     from predicast.cli.files.subscriptions import Fields
-    from predicast.engine import Engine
 
 _SHOWN_DROPPED: Final = 5
 _TABLE_EVENTS: Final = 20  # a screenful
@@ -57,15 +67,38 @@ _SUFFIXES: Final = {
 
 
 def match(  # noqa: PLR0913  # an option is a parameter
-    subscriptions: Subscriptions,
+    subscriptions: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="SUBSCRIPTIONS",
+            help="A .jsonl, .csv, .tsv or .parquet file with id, expression and perhaps owner, or "
+            ".rq for graphs; - for standard input.",
+            show_default=False,
+        ),
+    ] = None,
     events: Annotated[
-        str,
+        list[str] | None,
         typer.Argument(
             metavar="EVENTS",
-            help="A .jsonl, .csv, .tsv or .parquet file; - for standard input.",
+            help="A .jsonl, .csv, .tsv or .parquet file; for graphs any number of files and "
+            "folders, also of RDF; - for standard input.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     *,
+    subscriptions_file: Annotated[
+        str | None,
+        typer.Option("--subscriptions", metavar="FILE", help="SUBSCRIPTIONS, by name."),
+    ] = None,
+    events_files: Annotated[
+        list[str] | None,
+        typer.Option("--events", metavar="FILE", help="EVENTS, by name."),
+    ] = None,
+    ontology: Ontologies = None,
+    graphs: Graphs = False,
+    rdf_format: RdfFormatOption = None,
+    column: GraphColumn = "graph",
+    validate: ValidateOption = Validate.OFF,
     events_format: Annotated[
         Form | None,
         typer.Option(
@@ -104,14 +137,21 @@ def match(  # noqa: PLR0913  # an option is a parameter
     absent: Absent = Absence.FAILS,
     now: Now = None,
     matcher: Annotated[
-        str, typer.Option("--matcher", metavar="NAME", help="The matching algorithm.")
-    ] = DEFAULT,
+        str | None,
+        typer.Option(
+            "--matcher",
+            metavar="NAME",
+            help=f"The matching algorithm. [default: {DEFAULT}; graphs have others]",
+            show_default=False,
+        ),
+    ] = None,
     on_invalid: Annotated[
         OnInvalid,
         typer.Option(
             "--on-invalid",
             help="Stop at an event with an attribute that subscriptions look at and that cannot be "
-            "compared, take the attribute for absent, or skip the event.",
+            "compared, take the attribute for absent, or skip the event. A graph that cannot be "
+            "read ends the run, or is skipped.",
         ),
     ] = OnInvalid.RAISE,
     on_invalid_subscription: Annotated[
@@ -153,38 +193,54 @@ def match(  # noqa: PLR0913  # an option is a parameter
 ) -> None:
     """Find the subscriptions that each event of a file matches.
 
+    Events that are graphs come as RDF, with subscriptions in SPARQL: --ontology shop.ttl --events
+    events.ttl --subscriptions subscriptions.rq.
+
     Events count from 0. In JSON Lines an event that matches something is {"event": 0,
     "subscriptions": ["a", "b"]}; in CSV and Parquet a match is a row of event and subscription.
     """
     from predicast.cli.files.events import Reader
     from predicast.cli.files.source import Source
-    from predicast.cli.files.stated_values import StatedValues
     from predicast.cli.files.subscriptions import Fields
     from predicast.engine import Engine
 
     target = None if output == "-" else output
     chosen = _format(format, target, every=every)
-    _check_paths(subscriptions, events, target)
-    events_source = Source.of(events, events_format, delimiter=_delimiter(delimiter))
-    reader = Reader(
-        source=events_source,
-        whole=chosen is Format.TABLE,
-        now=None if now is None and events_source.is_live else arrival(now),
-        stated=StatedValues(types=dict(map(_type, type or ())), nulls=tuple(null or ())),
-    )
-    if delimiter is not None and reader.source.form is not Form.CSV:
-        raise typer.BadParameter(
-            f"it is for CSV; {reader.source.path} is read as {reader.source.form}",
-            param_hint="'--delimiter'",
+    inputs = _Inputs.of(subscriptions, events, subscriptions_file, events_files)
+    _check_paths(inputs, target)
+    options = GraphOptions.of(ontology, graphs, rdf_format, validate, column)
+    run: Run
+    if options.are_meant(inputs.subscriptions, subscriptions_format, inputs.events):
+        refuse_flat_options(
+            absent=absent is not Absence.FAILS,
+            now=now is not None,
+            type=bool(type),
+            null=bool(null),
+            delimiter=delimiter is not None,
+            on_invalid=on_invalid is OnInvalid.ABSENT,
         )
-    engine = Engine(matcher=matcher, absent=absent.value, on_invalid=on_invalid.value)
-    fields = Fields(id, expression)
-    source = Source.of(subscriptions, subscriptions_format)
-    _load(engine, source, fields, drop=on_invalid_subscription is OnInvalidSubscription.DROP)
+        source = pattern_source(inputs.subscriptions, subscriptions_format)
+        skips = on_invalid is OnInvalid.SKIP
+        run = options.run(inputs.events, events_format, matcher, skips=skips)
+    else:
+        source = Source.of(inputs.subscriptions, subscriptions_format)
+        stated = _stated(type or (), null or ())
+        events_source = _flat_source(inputs.events, events_format, delimiter)
+        run = FlatRun(
+            Engine(matcher=matcher or DEFAULT, absent=absent.value, on_invalid=on_invalid.value),
+            Reader(
+                source=events_source,
+                whole=chosen is Format.TABLE,
+                now=None if now is None and events_source.is_live else arrival(now),
+                stated=stated,
+            ),
+        )
+    drops = on_invalid_subscription is OnInvalidSubscription.DROP
+    _load(run, source, Fields(id, expression), drop=drops)
     with _results(chosen, target, limit=limit, every=every) as results:
         # A bar and lines on one screen would spoil each other.
         quiet = target is None and chosen is not Format.TABLE and sys.stdout.isatty()
-        _match_all(engine, reader, results, quiet=quiet)
+        _match_all(run, results, quiet=quiet)
     if target is not None and notices().is_terminal:
         notices().print(f"{results.summary()}, written to {target}.", soft_wrap=True)
 
@@ -210,14 +266,64 @@ def _format(given: Format | None, target: str | None, *, every: bool) -> Format:
     return chosen
 
 
-def _check_paths(subscriptions: str, events: str, target: str | None) -> None:
-    if subscriptions == events == "-":
+class _Inputs(NamedTuple):
+    """The files that were named, by their places or by options."""
+
+    subscriptions: str
+    events: list[str]
+
+    @classmethod
+    def of(
+        cls,
+        first: str | None,
+        others: list[str] | None,
+        subscriptions: str | None,
+        events: list[str] | None,
+    ) -> _Inputs:
+        """Without the option ``--subscriptions``, the first of the arguments has them."""
+        names = [*([] if first is None else [first]), *(others or ())]
+        if subscriptions is None:
+            if not names:
+                raise typer.BadParameter("missing", param_hint="'SUBSCRIPTIONS'")
+            subscriptions = names.pop(0)
+        names += events or ()
+        if not names:
+            raise typer.BadParameter("missing", param_hint="'EVENTS'")
+        return cls(subscriptions, names)
+
+
+def _check_paths(inputs: _Inputs, target: str | None) -> None:
+    paths = [inputs.subscriptions, *inputs.events]
+    if paths.count("-") > 1:
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENTS'")
     if target is None or not Path(target).is_file():
         return
-    for path in (subscriptions, events):
+    for path in paths:
         if Path(path).is_file() and Path(path).samefile(target):
             raise typer.BadParameter(f"{target} is the input", param_hint="'--output'")
+
+
+def _flat_source(events: list[str], stated: Form | None, delimiter: str | None) -> Source:
+    from predicast.cli.files.source import Source
+
+    if len(events) > 1:
+        raise typer.BadParameter(
+            f"events of attributes come from one file, and these are {len(events)}; only graphs "
+            "may come from several",
+            param_hint="'EVENTS'",
+        )
+    source = Source.of(events[0], stated, delimiter=_delimiter(delimiter))
+    if delimiter is not None and source.form is not Form.CSV:
+        raise typer.BadParameter(
+            f"it is for CSV; {source.path} is read as {source.form}", param_hint="'--delimiter'"
+        )
+    return source
+
+
+def _stated(types: Iterable[str], nulls: Iterable[str]) -> StatedValues:
+    from predicast.cli.files.stated_values import StatedValues
+
+    return StatedValues(types=dict(map(_type, types)), nulls=tuple(nulls))
 
 
 def _type(text: str) -> tuple[str, CsvType]:
@@ -241,16 +347,18 @@ def _delimiter(text: str | None) -> str | None:
     return named
 
 
-def _load(engine: Engine, source: Source, fields: Fields, *, drop: bool) -> None:
+def _load(run: Run, source: Source, fields: Fields, *, drop: bool) -> None:
     from predicast.cli.files.subscriptions import load
 
     with progress("Reading subscriptions", source.size()) as report:
-        dropped = load(engine, source, fields, drop_invalid=drop, report=report)
+        dropped = load(
+            run.engine, source, fields, read=run.read(), drop_invalid=drop, report=report
+        )
     for error in dropped[:_SHOWN_DROPPED]:
         print_note(f"dropped {error.message}")
     if len(dropped) > _SHOWN_DROPPED:
-        print_note(f"dropped {len(dropped):,} subscriptions in all; {len(engine):,} are left")
-    if not len(engine):
+        print_note(f"dropped {len(dropped):,} subscriptions in all; {len(run.engine):,} are left")
+    if not len(run.engine):
         valid = "valid " if dropped else ""
         print_note(f"{source.path} has no {valid}subscription, so nothing can match")
 
@@ -277,28 +385,15 @@ def _results(
             yield results
 
 
-def _match_all(engine: Engine, reader: Reader, results: Results, *, quiet: bool) -> None:
-    size = reader.source.size()
+def _match_all(run: Run, results: Results, *, quiet: bool) -> None:
     notes: list[str] = []
     try:
-        with progress("Matching events", size and size * reader.passes(), quiet=quiet) as report:
-            for matches in reader.matches(engine, report, notes.append):
+        with progress("Matching events", run.size(), quiet=quiet) as report:
+            for matches in run.matches(report, notes.append):
                 stop_if_interrupted()
                 results.add(matches)
                 if results.full:
                     break
     finally:
-        for note in (*notes, *_invalid_note(engine)):  # not before: they would spoil the bar
+        for note in (*notes, *run.notes()):  # not before: they would spoil the bar
             print_note(note)
-
-
-def _invalid_note(engine: Engine) -> Iterator[str]:
-    events, values, latest = engine.invalid
-    if not events:
-        return
-    if engine.on_invalid == "skip":
-        done = "one event was skipped" if events == 1 else f"{events:,} events were skipped"
-    else:
-        done = "one value was" if values == 1 else f"{values:,} values of {events:,} events were"
-        done += " taken for absent"
-    yield f"{done}, the last for this: {latest}"

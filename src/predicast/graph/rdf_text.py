@@ -5,6 +5,7 @@ The reading is pyoxigraph's, which is imported when something is read and not be
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from xml.parsers import expat
@@ -28,7 +29,7 @@ FORMATS: Final = {
     "trig": "TRIG",
     "n3": "N3",
 }
-_EXTENSIONS: Final = {
+EXTENSIONS: Final = {
     ".ttl": "turtle",
     ".turtle": "turtle",
     ".nt": "n-triples",
@@ -83,14 +84,14 @@ def rdf_text(
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidRdfError(f"{path} cannot be read: {error}", path=str(path)) from None
-    by_name = _EXTENSIONS.get(path.suffix.lower())
+    by_name = EXTENSIONS.get(path.suffix.lower())
     return RdfText(text, format or by_name or guessed_format(text), str(path))
 
 
 def _names_a_file(text: str) -> bool:
     if len(text) > _LONGEST_PATH or any(c.isspace() or c in '<>"{}' for c in text):
         return False
-    return Path(text).suffix.lower() in _EXTENSIONS
+    return Path(text).suffix.lower() in EXTENSIONS
 
 
 def guessed_format(text: str) -> str:
@@ -105,39 +106,63 @@ def guessed_format(text: str) -> str:
 
 def read_rdf(source: RdfText, *, max_triples: int = MAX_TRIPLES) -> Document:
     """The triples of a text; those of named graphs are triples like the others."""
+    parser = _parser(source)
+    triples = [triple for triple, _ in _statements(source, parser, max_triples)]
+    return Document(triples, dict(parser.prefixes))
+
+
+def read_graphs(
+    source: RdfText, *, max_triples: int = MAX_TRIPLES
+) -> dict[Iri | Blank | None, list[Triple]]:
+    """The triples of each graph of a text by its name, ``None`` for what stands in no named one."""
+    graphs: dict[Iri | Blank | None, list[Triple]] = {}
+    for triple, graph in _statements(source, _parser(source), max_triples):
+        graphs.setdefault(graph, []).append(triple)
+    return graphs
+
+
+def _parser(source: RdfText) -> Any:
     ox = _pyoxigraph()
     if source.format == "rdf-xml":
         _check_xml(source)
-    triples: list[Triple] = []
-    parser = None
     try:
-        parser = ox.parse(source.text, format=getattr(ox.RdfFormat, FORMATS[source.format]))
-        own = _OwnTerms()
-        for subject, property, object, _ in parser:
-            triples.append((own[subject], own[property], own[object]))
-            if len(triples) > max_triples:
+        return ox.parse(source.text, format=getattr(ox.RdfFormat, FORMATS[source.format]))
+    except SyntaxError as error:
+        raise _malformed(source, error) from None
+
+
+def _statements(
+    source: RdfText, parser: Any, max_triples: int
+) -> Iterator[tuple[Triple, Iri | Blank | None]]:
+    """Each triple with the graph that it stands in."""
+    own = _OwnTerms()
+    try:
+        for count, (subject, property, object, graph) in enumerate(parser, 1):
+            if count > max_triples:
                 raise GraphTooLargeError(
                     f"the graph has more than {max_triples} statements",
                     limit=max_triples,
-                    actual=len(triples),
+                    actual=count,
                 )
+            yield (own[subject], own[property], own[object]), own[graph]
     except SyntaxError as error:
         raise _malformed(source, error) from None
-    return Document(triples, dict(parser.prefixes))
 
 
 class _OwnTerms(dict[Any, Any]):
     """Our term for each of pyoxigraph's; one that occurs often is made once."""
 
-    def __missing__(self, term: Any) -> Term:
+    def __missing__(self, term: Any) -> Term | None:
         kind = type(term).__name__
-        own: Term
+        own: Term | None
         if kind == "NamedNode":
             own = Iri(term.value)
         elif kind == "BlankNode":
             own = Blank(term.value)
         elif kind == "Literal":
             own = Literal(term.value, term.datatype.value, term.language or "")
+        elif kind == "DefaultGraph":
+            own = None
         else:
             raise InvalidRdfError(f"a statement about a statement is not read: {term}")
         self[term] = own

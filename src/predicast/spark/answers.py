@@ -179,7 +179,7 @@ class Answers:
         counts = self.engine.count_arrow(attributes, **asked.options()).to_numpy()
         ends = offsets(counts)
         self._counts_first = bool(ends[-1] > bounds.unasked)  # the next batch is probably alike
-        for first, end in _cut(ends, bounds.matches):
+        for first, end in cut(ends, bounds.matches):
             found = self._found(attributes.slice(first, end - first), asked, None)
             for answer in self._divided(found, asked, bounds.id_bytes):
                 yield answer._replace(first=first + answer.first, end=first + answer.end)
@@ -204,7 +204,7 @@ class Answers:
         order = self._order_of(texts)
         if asked.in_order:
             places = order.sorted(found.events, places)
-        for first, end in _cut(order.bytes_before(found.offsets, places, most), most):
+        for first, end in cut(order.bytes_before(found.offsets, places, most), most):
             here = slice(found.offsets[first], found.offsets[end])
             ids = order.taken(places[here])
             yield Answer(first, end, found.offsets[first : end + 1] - found.offsets[first], ids)
@@ -219,7 +219,7 @@ class Answers:
         return order
 
 
-def _cut(ends: Any, most: int) -> Iterator[tuple[int, int]]:
+def cut(ends: Any, most: int) -> Iterator[tuple[int, int]]:
     """Ranges of at least one and with at most so much in them, given what there is before each."""
     first, last = 0, len(ends) - 1
     while first < last:

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from predicast.engine.asking import OnInvalid
 from predicast.errors import InvalidOptionError
-from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
-from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.compiled import CompiledSubscriptions, Subscriptions, compiled_flat
 from predicast.spark.options import check_choice
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals
@@ -42,7 +41,7 @@ def matches(
     """
     from pyspark.sql.functions import col, lit, struct
 
-    compiled = compiled_from(subscriptions)
+    compiled = compiled_flat(subscriptions, "matches")
     given: list[Any] = list(columns or _read(compiled, intervals or {}))
     # A struct would call the field of a field by its last name alone.
     named = [col(each).alias(each) if _is_name(each) else each for each in given]
@@ -70,7 +69,7 @@ def matches_udf(
     from predicast.spark.workers import MatchingColumns
 
     check_choice("on_invalid", on_invalid, ("raise", "absent", "skip"))
-    compiled = compiled_from(subscriptions)
+    compiled = compiled_flat(subscriptions, "matches")
     if compiled.asks_for_now:
         raise InvalidOptionError(
             "a subscription asks now(), and a column cannot tell when its query began; use "

@@ -8,31 +8,29 @@ engine is packed as it is, with its texts and its parameters; nothing of it is r
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC
-from itertools import islice
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, overload
 
-from predicast.engine import Engine, Entry, Subscribe
-from predicast.engine.ids import check_id
-from predicast.errors import (
-    DuplicateIdError,
-    InvalidOptionError,
-    InvalidSubscriptionsError,
-    LanguageError,
-    PipelineError,
-    PredicastError,
-)
+from predicast.engine import Engine, Entry
+from predicast.errors import InvalidOptionError, PipelineError
 from predicast.language import Readable
 from predicast.language.reading import stated_by
 from predicast.language.time_zones import implied_zone, reading_in
 from predicast.matching import DEFAULT
 from predicast.model import Absent
+from predicast.spark.compiled_patterns import (
+    CompiledPatterns,
+    PatternColumns,
+    PatternRows,
+    compiled_patterns,
+    is_graph_engine,
+)
 from predicast.spark.image import EngineFile, EngineImage
-from predicast.spark.options import check_choice
+from predicast.spark.options import check_choice, refuse_options
 from predicast.spark.placement import (
     REPLICATED,
     Placement,
@@ -42,27 +40,24 @@ from predicast.spark.placement import (
     placed,
     subscribe_again,
 )
+from predicast.spark.table_rows import (
+    InvalidSubscription,
+    OnInvalid,
+    fill,
+    invalid_frame,
+    refusal,
+    refuse_owner,
+    table_rows,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from predicast.graph import GraphEngine, Ontology
+    from predicast.graph.event_graph import Validation
     from predicast.spark.event_schemas import EventSchema
     from predicast.spark.schemas import Intervals
-
-OnInvalid: TypeAlias = Literal["raise", "drop", "quarantine"]
-
-_MAX_SHOWN: Final = 5  # invalid subscriptions spelt out in an error's message
-_MAX_LISTED: Final = 1_000  # invalid subscriptions in an error's field
-_WINDOW: Final = 8_192  # rows that are subscribed at a time where some are refused
-
-
-class InvalidSubscription(NamedTuple):
-    """A subscription that was left out, and why."""
-
-    id: str | None
-    expression: str | None
-    error: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -152,17 +147,7 @@ class CompiledSubscriptions:
         It belongs to the session of the DataFrame that was compiled, otherwise to the active
         session. ``invalid_rows`` is the same without Spark.
         """
-        from pyspark.sql import SparkSession
-
-        session = self.session or SparkSession.getActiveSession()
-        if session is None:
-            raise PipelineError(
-                "there is no active Spark session to make a DataFrame with; "
-                "invalid_rows has the same as Python objects"
-            )
-        return session.createDataFrame(
-            list(self.invalid_rows), "id string, expression string, error string"
-        )
+        return invalid_frame(self.invalid_rows, self.session)
 
 
 Subscriptions: TypeAlias = Union[  # a string in a | would be an error at run time
@@ -170,9 +155,16 @@ Subscriptions: TypeAlias = Union[  # a string in a | would be an error at run ti
 ]
 
 
-def compile(  # noqa: PLR0913  # options of the public interface, all by name
+AnySubscriptions: TypeAlias = Union[
+    Subscriptions, CompiledSubscriptions, CompiledPatterns, "GraphEngine"
+]
+
+
+@overload
+def compile(
     subscriptions: Subscriptions | CompiledSubscriptions,
     *,
+    ontology: None = None,
     id: str = "id",
     expression: str = "expression",
     owner: str | None = None,
@@ -183,7 +175,43 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     intervals: Intervals | None = None,
     time_zone: str | None = None,
     strategy: Strategy = "auto",
-) -> CompiledSubscriptions:
+) -> CompiledSubscriptions: ...
+
+
+@overload
+def compile(subscriptions: GraphEngine | CompiledPatterns) -> CompiledPatterns: ...
+
+
+@overload
+def compile(
+    subscriptions: PatternRows,
+    *,
+    ontology: Ontology | str | Path,
+    id: str = "id",
+    expression: str = "expression",
+    owner: str | None = None,
+    matcher: str | None = None,
+    on_invalid: OnInvalid = "raise",
+    validate: Validation = "off",
+) -> CompiledPatterns: ...
+
+
+def compile(  # noqa: PLR0913  # options of the public interface, all by name
+    subscriptions: Any,
+    *,
+    ontology: Ontology | str | Path | None = None,
+    id: str = "id",
+    expression: str = "expression",
+    owner: str | None = None,
+    matcher: str | None = None,
+    absent: Absent | None = None,
+    on_invalid: OnInvalid = "raise",
+    events: DataFrame | StructType | None = None,
+    intervals: Intervals | None = None,
+    time_zone: str | None = None,
+    strategy: Strategy = "auto",
+    validate: Validation = "off",
+) -> CompiledSubscriptions | CompiledPatterns:
     """Check subscriptions and pack them for matching on executors.
 
     ``subscriptions`` is a DataFrame whose columns ``id`` and ``expression`` hold ids and
@@ -202,29 +230,47 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     ``Partition`` that says how). ``"auto"`` divides them when they take more than a gigabyte;
     ``placement`` tells what was chosen and why.
 
+    With an ``ontology`` (an ``Ontology``, or RDF text or a path to it), expressions are graph
+    patterns, and events are graphs: RDF texts in one column. ``validate`` is that of
+    ``GraphEngine``, which may be given as well. Where patterns are held, what they look at and in
+    which time zone is then not to be chosen.
+
     Already compiled subscriptions are returned as they are.
     """
-    if isinstance(subscriptions, CompiledSubscriptions):
+    if isinstance(subscriptions, CompiledSubscriptions | CompiledPatterns):
         return subscriptions
-    checked_strategy(strategy)
     check_choice("on_invalid", on_invalid, ("raise", "drop", "quarantine"))
+    if ontology is not None or is_graph_engine(subscriptions):
+        refuse_options(
+            "subscriptions are graph patterns",
+            absent=absent,
+            events=events,
+            intervals=intervals,
+            time_zone=time_zone,
+            strategy=None if strategy == "auto" else strategy,
+        )
+        columns = PatternColumns(id, expression, owner)
+        return compiled_patterns(subscriptions, ontology, columns, matcher, on_invalid, validate)
+    if validate != "off":
+        raise InvalidOptionError("validate is for graphs, by an ontology", option="validate")
+    checked_strategy(strategy)
     if absent is not None:
         check_choice("absent", absent, ("fails", "passes"))
     schema = None if events is None else _event_schema(events, intervals)
     if isinstance(subscriptions, Engine):
-        _refuse_owner(owner)
+        refuse_owner(owner)
         _refuse_ontology(subscriptions)
         chosen = matcher or subscriptions.matcher, absent or subscriptions.absent
         if schema is None and chosen == (subscriptions.matcher, subscriptions.absent):
             snapshot = subscriptions.to_bytes()  # others may be changing the engine itself
             return _placed(Engine.from_bytes(snapshot), snapshot, strategy)
         matcher, absent = chosen
-    rows, session = _rows(subscriptions, id, expression, owner)
+    rows, session = table_rows(subscriptions, id, expression, owner)
     engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails")
     with reading_in(time_zone):
-        invalid = _fill(engine, rows, schema)
+        invalid = fill(engine, rows, partial(_stated, schema))
     if invalid and on_invalid == "raise":
-        raise _refusal(invalid, len(rows))
+        raise refusal(invalid, len(rows))
     return replace(
         _placed(engine, engine.to_bytes(), strategy),
         left_out=len(invalid),
@@ -257,35 +303,6 @@ def described(image: EngineImage, engine: Engine) -> CompiledSubscriptions:
     )
 
 
-class _TableRow(NamedTuple):
-    id: Any
-    expression: Any
-    owner: Any = None
-
-
-def _rows(
-    subscriptions: Subscriptions, id: str, expression: str, owner: str | None
-) -> tuple[list[_TableRow], SparkSession | None]:
-    from pyspark.sql import DataFrame
-
-    if isinstance(subscriptions, DataFrame):
-        from predicast.spark.tables import collected
-
-        rows = [_TableRow(*row) for row in collected(subscriptions, id, expression, owner)]
-        return rows, subscriptions.sparkSession
-    _refuse_owner(owner)
-    if isinstance(subscriptions, Engine):
-        return [
-            _TableRow(e.id, e.subscription, e.owner) for e in subscriptions.subscriptions()
-        ], None
-    return list(_pairs(subscriptions)), None
-
-
-def _refuse_owner(owner: str | None) -> None:
-    if owner is not None:
-        raise InvalidOptionError("owner names a column of a DataFrame", option="owner")
-
-
 def _refuse_ontology(engine: Engine) -> None:
     """Shards are routed to, and columns chosen, by the names that subscriptions look at."""
     if engine.vocabulary is not None:
@@ -295,95 +312,28 @@ def _refuse_ontology(engine: Engine) -> None:
         )
 
 
-def _pairs(subscriptions: Any) -> Iterator[_TableRow]:
-    pairs = subscriptions.items() if isinstance(subscriptions, Mapping) else subscriptions
-    try:
-        for id, expression in pairs:
-            yield _TableRow(id, expression)
-    except (TypeError, ValueError) as error:
-        raise PipelineError(
-            "subscriptions are a DataFrame, an Engine or (id, expression) pairs, "
-            f"not {type(subscriptions).__name__} ({error})"
-        ) from error
-
-
 def _event_schema(events: DataFrame | StructType, intervals: Intervals | None) -> EventSchema:
     from predicast.spark.event_schemas import EventSchema
 
     return EventSchema(events, intervals)
 
 
-def _fill(
-    engine: Engine, rows: list[_TableRow], schema: EventSchema | None
-) -> list[InvalidSubscription]:
-    """Subscribe every valid row, in order of ids; return the others."""
-    rows.sort(key=lambda row: str(row.id))
-    reading = _TableRows(rows, schema)
-    try:
-        engine.subscribe_many(operation for _, operation in reading.valid())
-    except PredicastError:  # the matcher's, of any one of them: which, and what of the others?
-        valid = reading.valid()
-        while window := list(islice(valid, _WINDOW)):
-            report = engine.apply((each for _, each in window), on_refusal="report")
-            for refusal in report.refused:
-                position, _ = window[refusal.position]
-                reading.refuse(position, refusal.error)
-    return [each for _, each in sorted(reading.invalid.items())]
+def _stated(schema: EventSchema | None, expression: Any) -> Any:
+    """What a row states, checked; its text, for explanations, if it means the same elsewhere."""
+    stated, _ = stated_by(expression)
+    if schema is not None:
+        schema.check(stated)
+    return expression if isinstance(expression, str) and implied_zone() is UTC else stated
 
 
-class _TableRows:
-    """Rows being read, one by one: no more of them are held than are on their way."""
-
-    def __init__(self, rows: list[_TableRow], schema: EventSchema | None) -> None:
-        self._rows = rows
-        self._schema = schema
-        self._uses = Counter(row.id for row in rows if isinstance(row.id, str))
-        self.invalid: dict[int, InvalidSubscription] = {}  # by position
-
-    def valid(self) -> Iterator[tuple[int, Subscribe]]:
-        """Each valid row by position; the others go to ``invalid``."""
-        for position, row in enumerate(self._rows):
-            try:
-                self._check(row)
-                stated, _ = stated_by(row.expression)
-                if self._schema is not None:
-                    self._schema.check(stated)
-                # A text is kept, for explanations; unless it means something else elsewhere.
-                keeps = isinstance(row.expression, str) and implied_zone() is UTC
-            except PredicastError as error:
-                self.refuse(position, error)
-            else:
-                yield position, Subscribe(row.id, row.expression if keeps else stated, row.owner)
-
-    def refuse(self, position: int, error: PredicastError) -> None:
-        """Set a row apart, with the reason."""
-        row = self._rows[position]
-        id, text = _shown(row.id), _shown(row.expression)
-        self.invalid[position] = InvalidSubscription(id, text, error.message)
-
-    def _check(self, row: _TableRow) -> None:
-        check_id("id", row.id)
-        uses = self._uses[row.id]
-        if uses > 1:
-            # A table has no order, so that none of them can be called the first.
-            raise DuplicateIdError(f"{uses} subscriptions have the id {row.id!r}", id=row.id)
-        if row.expression is None:
-            raise LanguageError("the expression is null")
-        if row.owner is not None:
-            check_id("owner", row.owner)
-
-
-def _shown(given: object) -> str | None:
-    """What was given as a text that Spark can hold, whatever was in it."""
-    return None if given is None else str(given).encode(errors="backslashreplace").decode()
-
-
-def _refusal(invalid: list[InvalidSubscription], count: int) -> InvalidSubscriptionsError:
-    lines = [f"{len(invalid)} of {count} subscriptions cannot be compiled:"]
-    lines += [f"  {e.id!r}: " + e.error.replace("\n", "\n    ") for e in invalid[:_MAX_SHOWN]]
-    if len(invalid) > _MAX_SHOWN:
-        lines.append(f"  ... and {len(invalid) - _MAX_SHOWN} more")
-    lines.append("on_invalid='drop' leaves them out, on_invalid='quarantine' also lists them")
-    return InvalidSubscriptionsError(
-        "\n".join(lines), invalid=[(each.id, each.error) for each in invalid[:_MAX_LISTED]]
+def compiled_flat(
+    subscriptions: Subscriptions | CompiledSubscriptions, verb: str
+) -> CompiledSubscriptions:
+    """Subscriptions to events of attributes, compiled; for what graphs cannot be asked."""
+    compiled: object = compile(subscriptions)
+    if isinstance(compiled, CompiledSubscriptions):
+        return compiled
+    raise InvalidOptionError(
+        f"{verb} is for events of attributes, and these are graph patterns; use match",
+        option="subscriptions",
     )

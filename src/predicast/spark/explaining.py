@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from predicast.engine.asking import checked_time
 from predicast.engine.derivation import Derivation
 from predicast.engine.judging import wording_of_entry
-from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
-from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.compiled import CompiledSubscriptions, Subscriptions, compiled_flat
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
 from predicast.spark.shipping import Shipment, check_frame, ship
@@ -42,7 +41,7 @@ def explain(
     ``now()`` is the time given, or else that of this call.
     """
     check_frame(events)
-    compiled = compiled_from(subscriptions)
+    compiled = compiled_flat(subscriptions, "explain")
     entry = compiled.entry(id)
     subscription = entry.subscription
     schema = Schema(events.schema)

@@ -107,6 +107,12 @@ class EngineImage(NamedTuple):
     def _write(self) -> bytes:
         return zlib.decompress(self.packed)
 
+    def answers(self) -> Answers:
+        """The same, with what it takes to answer with sorted ids."""
+        from predicast.spark.answers import Answers  # PyArrow takes its time
+
+        return Answers(self.mapped())
+
     def shared(self) -> Engine:
         """The one engine of this image in this process, built at the first call."""
         return given(self).engine
@@ -160,6 +166,12 @@ class EngineFile(NamedTuple):
     def mapped(self) -> Engine:
         """The same: a file is mapped wherever it is."""
         return self.unpacked()
+
+    def answers(self) -> Answers:
+        """The same, with what it takes to answer with sorted ids."""
+        from predicast.spark.answers import Answers  # PyArrow takes its time
+
+        return Answers(self.mapped())
 
     def shared(self) -> Engine:
         """The one engine of this file in this process."""

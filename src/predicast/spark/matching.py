@@ -17,10 +17,12 @@ from predicast.errors import (
     UnknownColumnError,
     UnsupportedColumnError,
 )
-from predicast.spark.compiled import CompiledSubscriptions, Subscriptions
+from predicast.spark.compiled import AnySubscriptions, CompiledSubscriptions
 from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.compiled_patterns import CompiledPatterns
 from predicast.spark.event_schemas import say_which
-from predicast.spark.options import check_choice
+from predicast.spark.matching_graphs import COLUMN, matched_graphs, shipped_texts
+from predicast.spark.options import check_choice, refuse_options
 from predicast.spark.partitioned import matched_field, matched_in_shards
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
@@ -36,9 +38,9 @@ _ARRIVAL: Final = "=now()"  # under such a name no attribute of an event is read
 How: TypeAlias = Literal["inner", "left", "anti"]
 
 
-def match(
+def match(  # noqa: PLR0913  # options of the public interface, all by name
     events: DataFrame,
-    subscriptions: Subscriptions | CompiledSubscriptions,
+    subscriptions: AnySubscriptions,
     *,
     event_id: str | None = None,
     columns: Sequence[str] | None = None,
@@ -47,6 +49,8 @@ def match(
     how: How = "inner",
     on_invalid: OnInvalid = "raise",
     now: datetime | str | None = None,
+    column: str | None = None,
+    format: str | None = None,
 ) -> DataFrame:
     """The events of a DataFrame with the subscriptions that they match.
 
@@ -67,6 +71,11 @@ def match(
     nothing; workers log how many. ``now`` is when events arrive, for subscriptions that ask
     ``now()``: a time, or the name of a column; unless given, Spark's own ``current_timestamp()``,
     one for the whole query, or for each micro-batch of a stream.
+
+    If subscriptions are graph patterns (``CompiledPatterns``, or a ``GraphEngine``), ``column``
+    names the column of the events, ``"graph"`` unless given: RDF texts, or JSON. ``format`` is
+    that of the texts, if they are not to tell themselves. A text that is no event is invalid, and
+    the job fails or the event is skipped; ``dead_letters`` finds such events.
     """
     _check(event_id, columns, output, how)
     check_frame(events)
@@ -79,13 +88,21 @@ def match(
     added = "subscriptions" if output == "array" else "subscription"
     if how != "anti":
         schema.check_free(kept, added)
-    intervals = schema.intervals(compiled.attributes, intervals)
-    shipment = shipped(events, schema, kept, compiled, intervals, now)
-    asked = _asked(compiled, intervals, on_invalid, in_order=output == "array")
-    if compiled.placement.shards:
-        result = matched_in_shards(shipment, compiled, asked, how, output)
+    if isinstance(compiled, CompiledPatterns):
+        refuse_options("events are graphs", intervals=intervals, now=now)
+        _refuse_absent(on_invalid)
+        shipment = shipped_texts(events, schema, kept, column or COLUMN)
+        skips = on_invalid == "skip"
+        result = matched_graphs(shipment, compiled, how, format, skips_invalid=skips)
     else:
-        result = _matched(shipment, compiled, asked, how)
+        refuse_options("these are not graph patterns", column=column, format=format)
+        intervals = schema.intervals(compiled.attributes, intervals)
+        shipment = shipped(events, schema, kept, compiled, intervals, now)
+        asked = _asked(compiled, intervals, on_invalid, in_order=output == "array")
+        if compiled.placement.shards:
+            result = matched_in_shards(shipment, compiled, asked, how, output)
+        else:
+            result = _matched(shipment, compiled, asked, how)
     if how == "anti":
         return shipment.named(result)
     if output == "array":
@@ -94,7 +111,7 @@ def match(
 
 
 def with_matches(
-    subscriptions: Subscriptions | CompiledSubscriptions,
+    subscriptions: AnySubscriptions,
     *,
     event_id: str | None = None,
     columns: Sequence[str] | None = None,
@@ -103,6 +120,8 @@ def with_matches(
     how: How = "left",
     on_invalid: OnInvalid = "raise",
     now: datetime | str | None = None,
+    column: str | None = None,
+    format: str | None = None,
 ) -> Callable[[DataFrame], DataFrame]:
     """A function for ``events.transform(...)`` that adds the column ``subscriptions``.
 
@@ -123,6 +142,8 @@ def with_matches(
             how=how,
             on_invalid=on_invalid,
             now=now,
+            column=column,
+            format=format,
         )
 
     return added
@@ -181,6 +202,15 @@ def _check(event_id: str | None, columns: Sequence[str] | None, output: Output, 
         raise InvalidOptionError(
             "output='pairs' keeps event_id and nothing else; use output='rows' with columns",
             option="columns",
+        )
+
+
+def _refuse_absent(on_invalid: OnInvalid) -> None:
+    if on_invalid == "absent":
+        raise InvalidOptionError(
+            "a graph that cannot be read has nothing that could be absent; on_invalid is 'raise' "
+            "or 'skip'",
+            option="on_invalid",
         )
 
 

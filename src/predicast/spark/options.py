@@ -15,3 +15,10 @@ def check_choice(option: str, value: object, choices: Sequence[str]) -> None:
     hint = f"; did you mean {close!r}?" if close else ""
     listed = ", ".join(map(repr, choices))
     raise InvalidOptionError(f"{option} is one of {listed}, not {value!r}{hint}", option=option)
+
+
+def refuse_options(why: str, **given: object) -> None:
+    """Refuse options that do not apply, of which all that are given have a value."""
+    for option, value in given.items():
+        if value is not None:
+            raise InvalidOptionError(f"{option} does not apply: {why}", option=option)

@@ -13,18 +13,19 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
-from predicast.engine import Change, Engine, Operation, Subscribe, Unsubscribe
+from predicast.engine import Change, Operation, Subscribe, Unsubscribe
 from predicast.errors import PredicastError
-
-if TYPE_CHECKING:
-    from predicast.spark.answers import Answers
 
 _MAX_ENGINES: Final = 4  # engines that one worker keeps: a query or two, before and after a change
 
 
-class Image(Protocol):
+A = TypeVar("A")
+A_co = TypeVar("A_co", covariant=True)
+
+
+class Image(Protocol[A_co]):
     """What an engine is made of: a snapshot, wherever it is, and changes to what that holds."""
 
     @property
@@ -36,13 +37,15 @@ class Image(Protocol):
     @property
     def changes(self) -> tuple[Operation, ...]: ...
 
-    def mapped(self) -> Engine: ...
+    def answers(self) -> A_co:
+        """A new engine, with what it takes to answer."""
+        ...
 
 
 @dataclass(slots=True)
 class _Kept:
-    image: Image
-    answers: Answers
+    image: Image[Any]
+    answers: Any  # what the image makes
     users: int = 0
 
 
@@ -51,7 +54,7 @@ _lock: Final = threading.Lock()
 
 
 @contextmanager
-def lent(image: Image) -> Iterator[Answers]:
+def lent(image: Image[A]) -> Iterator[A]:
     """The one engine of an image in this process, until the block ends."""
     with _lock:
         kept = _kept(image)
@@ -63,20 +66,19 @@ def lent(image: Image) -> Iterator[Answers]:
             kept.users -= 1
 
 
-def given(image: Image) -> Answers:
+def given(image: Image[A]) -> A:
     """The same for good: it stays as it is."""
     with _lock:
         kept = _kept(image)
         kept.users += 1
-        return kept.answers
+        answers: A = kept.answers
+        return answers
 
 
-def _kept(image: Image) -> _Kept:
-    from predicast.spark.answers import Answers  # PyArrow takes its time
-
+def _kept(image: Image[Any]) -> _Kept:
     kept = _engines.get(image.digest)
     if kept is None:
-        kept = _brought_up_to_date(image) or _Kept(image, Answers(image.mapped()))
+        kept = _brought_up_to_date(image) or _Kept(image, image.answers())
         _engines[image.digest] = kept
         if len(_engines) > _MAX_ENGINES:
             _engines.popitem(last=False)
@@ -84,7 +86,7 @@ def _kept(image: Image) -> _Kept:
     return kept
 
 
-def _brought_up_to_date(image: Image) -> _Kept | None:
+def _brought_up_to_date(image: Image[Any]) -> _Kept | None:
     """The engine of another image with the same snapshot, made that of this image."""
     for digest, kept in reversed(_engines.items()):
         if kept.users or kept.image.packed_digest != image.packed_digest:

@@ -8,7 +8,7 @@ Spark was told, names and nullability included: it can be made to compare them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -74,20 +74,24 @@ class Matching:
                 attributes = self.reader.attributes(batch)
                 for answer in answers.of(attributes, self.asked, self.bounds):
                     piece = batch.slice(answer.first, answer.end - answer.first)
-                    yield self._result(piece, answer)
+                    yield with_matched(piece, answer, self.kept, self.how)
 
-    def _result(self, piece: pa.RecordBatch, answer: Answer) -> pa.RecordBatch:
-        columns: list[Any] = [piece.column(place) for place in self.kept]
-        fields = [piece.schema.field(place) for place in self.kept]
-        if self.how != "left":
-            wanted = answer.has_any() if self.how == "inner" else ~answer.has_any()
-            if not wanted.all():
-                rows = pa.array(np.flatnonzero(wanted))
-                columns = [column.take(rows) for column in columns]
-        if self.how != "anti":
-            columns.append(answer.lists() if self.how == "left" else answer.lists_of_some())
-            fields.append(MATCHED)
-        return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+def with_matched(
+    piece: pa.RecordBatch, answer: Answer, kept: Sequence[int], how: str
+) -> pa.RecordBatch:
+    """The kept columns of events, and the lists of what they match."""
+    columns: list[Any] = [piece.column(place) for place in kept]
+    fields = [piece.schema.field(place) for place in kept]
+    if how != "left":
+        wanted = answer.has_any() if how == "inner" else ~answer.has_any()
+        if not wanted.all():
+            rows = pa.array(np.flatnonzero(wanted))
+            columns = [column.take(rows) for column in columns]
+    if how != "anti":
+        columns.append(answer.lists() if how == "left" else answer.lists_of_some())
+        fields.append(MATCHED)
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
 @dataclass(frozen=True, slots=True)

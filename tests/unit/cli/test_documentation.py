@@ -15,6 +15,7 @@ from tests.unit.cli.terminals import on_a_terminal
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = [
     DOCS / "how-to" / "match-files.md",
+    DOCS / "how-to" / "match-graphs.md",
     DOCS / "how-to" / "keep-subscriptions-in-a-table.md",
 ]
 

@@ -21,7 +21,7 @@ from predicast.cli.files.csv_batches import CsvFile
 from predicast.cli.files.csv_types import shortened
 from predicast.cli.files.iso_times import IsoTimes
 from predicast.cli.files.json_lines import ONE_OBJECT_PER_LINE, Line, line_groups
-from predicast.cli.files.matches import EventMatches, Matches, RowMatches, flat
+from predicast.cli.files.matches import EventMatches, Matches, RowMatches, brief, flat
 from predicast.cli.files.source import CELLS, Form, Source
 from predicast.cli.files.stated_values import StatedValues
 from predicast.engine.looking import compared_attributes, expected_kinds
@@ -93,7 +93,7 @@ def _from_json_lines(
             strangers = strangers and attributes.isdisjoint(names)
         events = reader.stated.in_events(source, events, lines)
         events = times.in_events(events)
-        yield EventMatches(first, events, _matched(reader, engine, events, lines))
+        yield EventMatches(first, events, _matched(reader, engine, events, lines), brief)
         first += len(events)
     if first and strangers:
         note(_strangers_note(source, attributes))

@@ -7,9 +7,9 @@ is turned into the other only when asked for.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -57,16 +57,20 @@ class Matches(ABC):
         """An event in brief, for people."""
 
 
-class EventMatches(Matches):
-    """Matches of events given as mappings."""
+E = TypeVar("E")
+
+
+class EventMatches(Matches, Generic[E]):
+    """Matches of events given as objects, with what shows one of them to people."""
 
     def __init__(
-        self, first: int, events: Sequence[Mapping[str, Any]], ids: list[list[str]]
+        self, first: int, events: Sequence[E], ids: list[list[str]], show: Callable[[E], str]
     ) -> None:
         self.first = first
         self.count = len(events)
         self._events = events
         self._ids = ids
+        self._show = show
 
     def per_event(self) -> Iterator[Matched]:
         return (Matched(event, ids) for event, ids in enumerate(self._ids, self.first) if ids)
@@ -81,7 +85,7 @@ class EventMatches(Matches):
         )
 
     def shown(self, event: int) -> str:
-        return brief(flat(self._events[event - self.first]))
+        return self._show(self._events[event - self.first])
 
 
 class RowMatches(Matches):
@@ -107,12 +111,12 @@ class RowMatches(Matches):
 
     def shown(self, event: int) -> str:
         row: Mapping[str, Any] = self._batch.slice(event - self.first, 1).to_pylist()[0]
-        return brief(flat(row))
+        return brief(row)
 
 
-def brief(attributes: Iterator[tuple[str, Any]]) -> str:
+def brief(attributes: Mapping[str, Any]) -> str:
     """Attributes and their values on one line."""
-    return ", ".join(f"{name}={_value(value)}" for name, value in attributes)
+    return ", ".join(f"{name}={_value(value)}" for name, value in flat(attributes))
 
 
 def flat(

@@ -3,6 +3,7 @@
 The form is what the suffix says, unless it was stated: ``.jsonl``, ``.ndjson`` and ``.json`` are
 JSON Lines, ``.csv`` is CSV, ``.tsv`` is CSV with tabs, ``.parquet`` is Parquet; the text forms may
 be compressed (``.csv.gz``). ``-`` is standard input, as JSON Lines unless stated otherwise.
+Where graphs are read there are also RDF, in any of its formats, and SPARQL (``GRAPH_FORMS``).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +32,8 @@ class Form(enum.StrEnum):
     CSV = "csv"
     TSV = "tsv"
     PARQUET = "parquet"
+    RDF = "rdf"
+    SPARQL = "sparql"
 
 
 CELLS: Final = frozenset({Form.CSV, Form.TSV})
@@ -42,6 +45,20 @@ FORMS: Final = {
     ".tsv": Form.TSV,
     ".parquet": Form.PARQUET,
 }
+GRAPH_FORMS: Final = FORMS | {
+    ".ttl": Form.RDF,
+    ".turtle": Form.RDF,
+    ".nt": Form.RDF,
+    ".rdf": Form.RDF,
+    ".owl": Form.RDF,
+    ".xml": Form.RDF,
+    ".jsonld": Form.RDF,
+    ".nq": Form.RDF,
+    ".trig": Form.RDF,
+    ".n3": Form.RDF,
+    ".rq": Form.SPARQL,
+    ".sparql": Form.SPARQL,
+}
 _STANDARD_INPUT: Final = "standard input"
 
 
@@ -49,7 +66,7 @@ def form_of(path: str) -> tuple[Form | None, bool]:
     """The form that a name's suffix stands for, if any, and whether it is compressed."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     compressed = suffixes[-1:] == [".gz"]
-    form = FORMS.get("".join(suffixes[-2:-1] if compressed else suffixes[-1:]))
+    form = GRAPH_FORMS.get("".join(suffixes[-2:-1] if compressed else suffixes[-1:]))
     return (None if compressed and form is Form.PARQUET else form), compressed
 
 
@@ -72,19 +89,33 @@ class Source:
     copy: str | None = None  # a file that holds what came from a pipe
 
     @classmethod
-    def of(cls, path: str, stated: Form | None = None, *, delimiter: str | None = None) -> Self:
-        """The source with this name, of the form that was stated or that its suffix says."""
+    def of(
+        cls,
+        path: str,
+        stated: Form | None = None,
+        *,
+        delimiter: str | None = None,
+        known: Mapping[str, Form] = FORMS,
+    ) -> Self:
+        """The source with this name, of the form that was stated or that its suffix says.
+
+        ``known`` are the forms that can be read here, by suffix.
+        """
+        if stated is not None and stated not in known.values():
+            raise _unexpected(path, stated, known)
         if path == "-":
             form = stated or Form.JSON_LINES
             return cls(_STANDARD_INPUT, form, delimiter=_delimiter(form, delimiter), is_live=True)
         suggested, compressed = form_of(path)
         chosen = stated or suggested
+        if chosen is not None and chosen not in known.values():
+            raise _unexpected(path, chosen, known)
         if chosen is None:
             if Path(path).is_dir():
                 raise InputFileError(f"{path}: is a directory", path=path)
-            known = ", ".join(FORMS)
+            listed = ", ".join(known)
             raise InputFileError(
-                f"{path}: the name must end in one of {known} (all but .parquet also with .gz); "
+                f"{path}: the name must end in one of {listed} (all but .parquet also with .gz); "
                 "otherwise --events-format and --subscriptions-format state what a file holds",
                 path=path,
             )
@@ -143,6 +174,16 @@ class Source:
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise self.refuse("is UTF-16; convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does")
 
+    def text_of(self, opened: OpenFile) -> str:
+        """All of a file that is text."""
+        content = opened.stream.read()
+        self.check_start(content)
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise self.refuse("not UTF-8", line) from None
+
     def _unreadable(self, error: Exception) -> InputFileError:
         reason = getattr(error, "strerror", None) or str(error)
         return self.refuse(reason[:1].lower() + reason[1:])
@@ -150,3 +191,8 @@ class Source:
 
 def _delimiter(form: Form, given: str | None) -> str | None:
     return "\t" if form is Form.TSV else given
+
+
+def _unexpected(path: str, form: Form, known: Mapping[str, Form]) -> InputFileError:
+    listed = ", ".join(dict.fromkeys(known.values()))
+    return InputFileError(f"{path}: {form} cannot be read here, only {listed}", path=path)

@@ -1,27 +1,27 @@
 """Subscriptions from a file: an id, what it states, perhaps an owner.
 
-What is stated is text of the ``where`` dialect under ``expression`` or, in JSON Lines, the JSON
-form under ``subscription``. Other fields are ignored. An id must be there and be the only one of
-its kind; an integer counts as its digits.
+What is stated is text under ``expression`` or, in JSON Lines, the JSON form under ``subscription``;
+of the ``where`` dialect, or of graph patterns. Other fields are ignored. An id must be there and be
+the only one of its kind; an integer counts as its digits.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from predicast import Engine, Subscribe
-from predicast.cli.files.csv_text import csv_text, guess_hint
-from predicast.cli.files.json_lines import json_object, line_groups
-from predicast.cli.files.source import Form, OpenFile, Source
+from predicast.cli.files.queries import TextLines
+from predicast.cli.files.rows import Columns, FileRow, rows
+from predicast.cli.files.source import Form, Source
 from predicast.engine.entry import Entry
-from predicast.errors import InputFileError, PredicastError, suggest
+from predicast.errors import InputFileError, ParseError, PredicastError, suggest
 from predicast.language import Readable, subscription_from_document, to_subscription
 from predicast.language.reading import stated_by
 
-_PARQUET_ROWS: Final = 8_192
+if TYPE_CHECKING:
+    from predicast.graph import GraphEngine, GraphPattern
+
 _TOGETHER: Final = 8_192  # subscriptions that an engine gets at a time: quick, and little memory
 _DOCUMENT: Final = "subscription"
 # The most likely mistake where neither is there.
@@ -35,6 +35,11 @@ class Fields(NamedTuple):
     expression: str = "expression"
     owner: str = "owner"
 
+    def columns(self) -> Columns:
+        """What is read of a row."""
+        required = {"id": self.id, "expression": self.expression}
+        return Columns(required, (self.owner,), _SUBSCRIPTIONS_FIRST.format(*self))
+
 
 class Record(NamedTuple):
     """A subscription as the file has it; ``stated`` is not yet read."""
@@ -43,31 +48,35 @@ class Record(NamedTuple):
     owner: str | None
     stated: Any
     line: int
+    text_lines: TextLines | None = None
 
 
-class _FileRow(NamedTuple):
-    line: int
-    values: Mapping[str, Any]
+Read: TypeAlias = Callable[[Record, Fields], Any]
 
 
 def load(
-    engine: Engine,
+    engine: Engine | GraphEngine,
     source: Source,
     fields: Fields,
     *,
+    read: Read | None = None,
     drop_invalid: bool = False,
     report: Callable[[int], None] = lambda _done: None,
 ) -> list[InputFileError]:
-    """Subscribe all that the file holds; return why each of those that were dropped was."""
+    """Subscribe all that the file holds; return why each of those that were dropped was.
+
+    ``read`` makes of a record what the engine is to take: what the ``where`` dialect says, unless
+    it is given.
+    """
     dropped = []
     for group in _groups(records(source, fields, report)):
-        refused = _subscribe(engine, group, fields)
+        refused = _subscribe(engine, group, fields, read or _read)
         for position in sorted(refused):
-            record, error = group[position], refused[position]
-            refusal = source.refuse(f"subscription {record.id!r}: {error.message}", record.line)
+            error = refused[position]
+            why = refusal(source, group[position], error)
             if not drop_invalid:
-                raise refusal from error
-            dropped.append(refusal)
+                raise why from error
+            dropped.append(why)
     return dropped
 
 
@@ -86,13 +95,15 @@ def _groups(records: Iterator[Record]) -> Iterator[list[Record]]:
     yield group
 
 
-def _subscribe(engine: Engine, group: list[Record], fields: Fields) -> dict[int, PredicastError]:
+def _subscribe(
+    engine: Engine | GraphEngine, group: list[Record], fields: Fields, read: Read
+) -> dict[int, PredicastError]:
     """Subscribe those of a group that are valid; why the others are not, by position."""
     refused: dict[int, PredicastError] = {}
     valid: dict[int, Subscribe] = {}
     for position, record in enumerate(group):
         try:
-            valid[position] = Subscribe(record.id, _read(record, fields), record.owner)
+            valid[position] = Subscribe(record.id, read(record, fields), record.owner)
         except PredicastError as error:
             refused[position] = error
     try:
@@ -112,14 +123,24 @@ def subscribes(
         try:
             read = _read(record, fields)
         except PredicastError as error:
-            why = f"subscription {record.id!r}: {error.message}"
-            raise source.refuse(why, record.line) from error
+            raise refusal(source, record, error) from error
         text = record.stated if isinstance(record.stated, str) else None
         yield Subscribe(record.id, read if text is None else text, record.owner)
 
 
 def find(source: Source, fields: Fields, id: str) -> Entry:
     """The one subscription with this id; the others need not even be readable."""
+    found = find_record(source, fields, id)
+    try:
+        subscription = to_subscription(_read(found, fields))
+        text = found.stated if isinstance(found.stated, str) else None
+        return Entry(id, subscription, found.owner, text)
+    except PredicastError as error:
+        raise refusal(source, found, error) from error
+
+
+def find_record(source: Source, fields: Fields, id: str) -> Record:
+    """The record of this id, not yet read."""
     found: Record | None = None
     others: list[str] = []
     for record in records(source, fields):
@@ -131,12 +152,30 @@ def find(source: Source, fields: Fields, id: str) -> Entry:
         close = suggest(id, others)
         hint = f"; did you mean {close!r}?" if close else ""
         raise source.refuse(f"no subscription has the id {id!r}{hint}")
-    try:
-        subscription = to_subscription(_read(found, fields))
-        text = found.stated if isinstance(found.stated, str) else None
-        return Entry(id, subscription, found.owner, text)
-    except PredicastError as error:
-        raise source.refuse(f"subscription {id!r}: {error.message}", found.line) from error
+    return found
+
+
+def read_pattern(record: Record, fields: Fields) -> str | GraphPattern:
+    """What the record states of graphs: a text, which is the engine's to read, or the JSON form."""
+    if isinstance(record.stated, dict):
+        import msgspec
+
+        from predicast.graph import pattern_from_json
+
+        return pattern_from_json(msgspec.json.encode(record.stated))
+    if not isinstance(record.stated, str):
+        raise InputFileError(f"there is no {fields.expression!r}", line=record.line)
+    return record.stated
+
+
+def refusal(source: Source, record: Record, error: PredicastError) -> InputFileError:
+    """What is wrong with a record, and where."""
+    line, why = record.line, error.message
+    if record.text_lines is not None and isinstance(error, ParseError) and error.line is not None:
+        # The line of a text that stands in the file as it is, is one of the file.
+        line = record.text_lines.of(error.line)
+        why = why.removeprefix(f"line {error.line}, ")
+    return source.refuse(f"subscription {record.id!r}: {why}", line)
 
 
 def _read(record: Record, fields: Fields) -> Readable:
@@ -154,23 +193,18 @@ def records(
 ) -> Iterator[Record]:
     """All subscriptions of the file, their ids checked, what they state not yet."""
     lines: dict[str, int] = {}
-    # Parquet is read from its end, which a pipe does not let one do.
-    seekable = source.kept() if source.form is Form.PARQUET else nullcontext(source)
-    with seekable as file, file.opened() as opened:
-        for row in _ROWS[source.form](source, opened, fields):
-            record = _record(source, row, fields)
-            before = lines.setdefault(record.id, record.line)
-            if before != record.line:
-                raise source.refuse(
-                    f"the id {record.id!r} was given before, in {source.counted} {before}",
-                    record.line,
-                )
-            yield record
-            if len(lines) % 1_024 == 0:
-                report(opened.position())
+    for row in rows(source, fields.columns(), report):
+        record = _record(source, row, fields)
+        before = lines.setdefault(record.id, record.line)
+        if before != record.line:
+            raise source.refuse(
+                f"the id {record.id!r} was given before, in {source.counted} {before}",
+                record.line,
+            )
+        yield record
 
 
-def _record(source: Source, row: _FileRow, fields: Fields) -> Record:
+def _record(source: Source, row: FileRow, fields: Fields) -> Record:
     id = _name(row.values.get(fields.id))
     if id is None:
         given = row.values.get(fields.id)
@@ -200,7 +234,7 @@ def _record(source: Source, row: _FileRow, fields: Fields) -> Record:
         raise source.refuse(
             f"{fields.expression!r} is text; the JSON form goes under {_DOCUMENT!r}", row.line
         )
-    return Record(id, owner, stated, row.line)
+    return Record(id, owner, stated, row.line, row.text_lines)
 
 
 def _name(value: Any) -> str | None:
@@ -208,85 +242,3 @@ def _name(value: Any) -> str | None:
     if type(value) is int:
         return str(value)
     return value if isinstance(value, str) and value else None
-
-
-# The three forms.
-
-
-def _json_rows(source: Source, opened: OpenFile, _fields: Fields) -> Iterator[_FileRow]:
-    for group in line_groups(source, opened):
-        for line in group:
-            yield _FileRow(line.number, json_object(source, line))
-
-
-def _csv_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_FileRow]:
-    start = 1
-    with csv_text(source, opened, strict=True) as file:
-        rows = file.rows
-        try:
-            header = next(filter(None, rows), [])
-            _check_columns(source, header, fields)
-            start = rows.line_num + 1
-            for row in rows:
-                _check_utf8(source, row, start)
-                if len(row) not in {0, len(header)}:
-                    raise source.refuse(
-                        f"has {len(row)} cells, the first line {len(header)}"
-                        + guess_hint(source, file.delimiter),
-                        start,
-                    )
-                if row:
-                    named = zip(header, row, strict=True)
-                    yield _FileRow(start, {name: cell for name, cell in named if cell})
-                start = rows.line_num + 1
-        except csv.Error as error:
-            raise source.refuse(f"not CSV: {error}", start) from None
-
-
-def _check_utf8(source: Source, row: list[str], line: int) -> None:
-    try:
-        "".join(row).encode()
-    except UnicodeEncodeError:
-        raise source.refuse("not UTF-8", line) from None
-
-
-def _parquet_rows(source: Source, opened: OpenFile, fields: Fields) -> Iterator[_FileRow]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(opened.stream)
-        names = file.schema_arrow.names
-        _check_columns(source, names, fields)
-        wanted = [name for name in fields if name in names]
-        row = 0
-        for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted):
-            for values in batch.to_pylist():
-                row += 1
-                yield _FileRow(row, values)
-    except pa.ArrowException as error:
-        raise source.refuse(f"cannot be read as Parquet: {error}") from None
-
-
-def _check_columns(source: Source, names: list[str], fields: Fields) -> None:
-    for option in ("id", "expression"):
-        name = getattr(fields, option)
-        if name not in names:
-            close = suggest(name, filter(None, names))
-            if close:
-                hint = f"; is it {close!r}? Then say --{option} {close}"
-            else:
-                neither = {fields.id, fields.expression}.isdisjoint(names)
-                hint = f"; {_SUBSCRIPTIONS_FIRST.format(*fields)}" if neither else ""
-            raise source.refuse(f"there is no column {name!r}{hint}")
-    for name in fields:
-        if names.count(name) > 1:
-            raise source.refuse(f"two columns are named {name!r}")
-
-
-_ROWS: Final[dict[Form, Callable[[Source, OpenFile, Fields], Iterator[_FileRow]]]] = {
-    Form.JSON_LINES: _json_rows,
-    Form.CSV: _csv_rows,
-    Form.TSV: _csv_rows,
-    Form.PARQUET: _parquet_rows,
-}

@@ -99,6 +99,11 @@ class GraphEngine(EngineOf[PatternStore, PatternView]):
         """How many steps an event and a subscription may take."""
         return self._store.matcher.budget
 
+    @property
+    def validate(self) -> Validation:
+        """What becomes of events that no meta-statement of the ontology admits."""
+        return self._validate
+
     def extend(self, text_or_path: str | Path, format: str | None = None) -> None:
         """Add to the ontology; every subscription sees it from the next event on."""
         with self._lock:

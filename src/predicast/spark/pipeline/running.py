@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from predicast.errors import PipelineError
-from predicast.spark.compiled import InvalidSubscription
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.delivery.deliver import deliver
 from predicast.spark.delivery.delta_sink import DeltaSink
@@ -26,6 +25,7 @@ from predicast.spark.pipeline.settings import (
 )
 from predicast.spark.pipeline.sources import stream_of, unreadable_column
 from predicast.spark.subscription_table import SubscriptionTable
+from predicast.spark.table_rows import InvalidSubscription
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

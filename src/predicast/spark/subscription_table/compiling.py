@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from predicast.engine import Engine
 from predicast.errors import PredicastError
 from predicast.locks import new_lock
-from predicast.spark.compiled import CompiledSubscriptions, InvalidSubscription, described
+from predicast.spark.compiled import CompiledSubscriptions, described
 from predicast.spark.image import EngineImage
 from predicast.spark.subscription_table.difference import (
     RowChange,
@@ -36,6 +36,7 @@ from predicast.spark.subscription_table.files import DataFiles
 from predicast.spark.subscription_table.log import Version
 from predicast.spark.subscription_table.reading import located
 from predicast.spark.subscription_table.rows import InvalidRow
+from predicast.spark.table_rows import InvalidSubscription
 
 _SHARE: Final = 8  # changes of one part in so many are worth packing
 

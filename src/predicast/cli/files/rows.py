@@ -1,0 +1,141 @@
+"""The rows of a file, whatever its form: named values, each row with its place.
+
+CSV and Parquet say once which columns there are, so that one that is missing is found out at once.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from typing import Any, Final, NamedTuple
+
+from predicast.cli.files.csv_text import csv_text, guess_hint
+from predicast.cli.files.json_lines import json_object, line_groups
+from predicast.cli.files.queries import TextLines, queries
+from predicast.cli.files.source import Form, OpenFile, Source
+from predicast.errors import suggest
+
+_PARQUET_ROWS: Final = 8_192
+
+
+class FileRow(NamedTuple):
+    """What a row holds, and its line; in Parquet its number."""
+
+    line: int
+    values: Mapping[str, Any]
+    text_lines: TextLines | None = (
+        None  # where the lines of its text stand, if in lines of their own
+    )
+
+
+class Columns(NamedTuple):
+    """What is read of a row."""
+
+    required: Mapping[str, str]  # names, by the option that states them
+    others: tuple[str, ...] = ()
+    if_none: str = ""  # the most likely mistake where no required column is there
+
+    @property
+    def names(self) -> list[str]:
+        """All of them."""
+        return [*self.required.values(), *self.others]
+
+
+def rows(
+    source: Source, columns: Columns, report: Callable[[int], None] = lambda _done: None
+) -> Iterator[FileRow]:
+    """All rows of a file; ``report`` is told now and then how many bytes have been read."""
+    # Parquet is read from its end, which a pipe does not let one do.
+    seekable = source.kept() if source.form is Form.PARQUET else nullcontext(source)
+    with seekable as file, file.opened() as opened:
+        for number, row in enumerate(_ROWS[source.form](source, opened, columns), 1):
+            yield row
+            if number % 1_024 == 0:
+                report(opened.position())
+
+
+def _json_rows(source: Source, opened: OpenFile, _columns: Columns) -> Iterator[FileRow]:
+    for group in line_groups(source, opened):
+        for line in group:
+            yield FileRow(line.number, json_object(source, line))
+
+
+def _query_rows(source: Source, opened: OpenFile, columns: Columns) -> Iterator[FileRow]:
+    names = columns.names
+    for query in queries(source, opened):
+        values = dict(zip(names, (query.id, query.text, query.owner), strict=True))
+        yield FileRow(query.lines.first, values, query.lines)
+
+
+def _csv_rows(source: Source, opened: OpenFile, columns: Columns) -> Iterator[FileRow]:
+    start = 1
+    with csv_text(source, opened, strict=True) as file:
+        rows = file.rows
+        try:
+            header = next(filter(None, rows), [])
+            _check_columns(source, header, columns)
+            start = rows.line_num + 1
+            for row in rows:
+                _check_utf8(source, row, start)
+                if len(row) not in {0, len(header)}:
+                    raise source.refuse(
+                        f"has {len(row)} cells, the first line {len(header)}"
+                        + guess_hint(source, file.delimiter),
+                        start,
+                    )
+                if row:
+                    named = zip(header, row, strict=True)
+                    yield FileRow(start, {name: cell for name, cell in named if cell})
+                start = rows.line_num + 1
+        except csv.Error as error:
+            raise source.refuse(f"not CSV: {error}", start) from None
+
+
+def _check_utf8(source: Source, row: list[str], line: int) -> None:
+    try:
+        "".join(row).encode()
+    except UnicodeEncodeError:
+        raise source.refuse("not UTF-8", line) from None
+
+
+def _parquet_rows(source: Source, opened: OpenFile, columns: Columns) -> Iterator[FileRow]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(opened.stream)
+        names = file.schema_arrow.names
+        _check_columns(source, names, columns)
+        wanted = [name for name in columns.names if name in names]
+        row = 0
+        for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted):
+            for values in batch.to_pylist():
+                row += 1
+                yield FileRow(row, values)
+    except pa.ArrowException as error:
+        raise source.refuse(f"cannot be read as Parquet: {error}") from None
+
+
+def _check_columns(source: Source, names: list[str], columns: Columns) -> None:
+    for option, name in columns.required.items():
+        if name not in names:
+            close = suggest(name, filter(None, names))
+            if close:
+                hint = f"; is it {close!r}? Then say --{option} {close}"
+            else:
+                none = set(columns.required.values()).isdisjoint(names)
+                hint = f"; {columns.if_none}" if none and columns.if_none else ""
+            raise source.refuse(f"there is no column {name!r}{hint}")
+    for name in columns.names:
+        if names.count(name) > 1:
+            raise source.refuse(f"two columns are named {name!r}")
+
+
+_ROWS: Final[dict[Form, Callable[[Source, OpenFile, Columns], Iterator[FileRow]]]] = {
+    Form.JSON_LINES: _json_rows,
+    Form.CSV: _csv_rows,
+    Form.TSV: _csv_rows,
+    Form.PARQUET: _parquet_rows,
+    Form.SPARQL: _query_rows,
+}

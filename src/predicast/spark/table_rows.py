@@ -1,0 +1,176 @@
+"""Rows of subscriptions that are compiled: read one by one, the valid ones subscribed in bulk.
+
+They go in the order of their ids, so that the same table gives the same digest however Spark
+happens to deliver its rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+from predicast.engine import Engine, Subscribe
+from predicast.engine.ids import check_id
+from predicast.errors import (
+    DuplicateIdError,
+    InvalidOptionError,
+    InvalidSubscriptionsError,
+    LanguageError,
+    PipelineError,
+    PredicastError,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from predicast.graph import GraphEngine
+
+OnInvalid: TypeAlias = Literal["raise", "drop", "quarantine"]
+Read: TypeAlias = Callable[[Any], Any]  # of what a row states, what is subscribed
+
+_MAX_SHOWN: Final = 5  # invalid subscriptions spelt out in an error's message
+_MAX_LISTED: Final = 1_000  # invalid subscriptions in an error's field
+_WINDOW: Final = 8_192  # rows that are subscribed at a time where some are refused
+
+
+class InvalidSubscription(NamedTuple):
+    """A subscription that was left out, and why."""
+
+    id: str | None
+    expression: str | None
+    error: str
+
+
+def invalid_frame(
+    invalid: tuple[InvalidSubscription, ...], session: SparkSession | None
+) -> DataFrame:
+    """Invalid subscriptions as a DataFrame of a session, or of the active one."""
+    from pyspark.sql import SparkSession
+
+    session = session or SparkSession.getActiveSession()
+    if session is None:
+        raise PipelineError(
+            "there is no active Spark session to make a DataFrame with; "
+            "invalid_rows has the same as Python objects"
+        )
+    return session.createDataFrame(list(invalid), "id string, expression string, error string")
+
+
+class TableRow(NamedTuple):
+    """A row as it was given, unread."""
+
+    id: Any
+    expression: Any
+    owner: Any = None
+
+
+def table_rows(
+    subscriptions: Any, id: str, expression: str, owner: str | None
+) -> tuple[list[TableRow], SparkSession | None]:
+    """The rows of a DataFrame, an engine or pairs, and the session of a DataFrame."""
+    from pyspark.sql import DataFrame
+
+    if isinstance(subscriptions, DataFrame):
+        from predicast.spark.tables import collected
+
+        rows = [TableRow(*row) for row in collected(subscriptions, id, expression, owner)]
+        return rows, subscriptions.sparkSession
+    refuse_owner(owner)
+    if isinstance(subscriptions, Engine):
+        return [
+            TableRow(e.id, e.subscription, e.owner) for e in subscriptions.subscriptions()
+        ], None
+    return list(_pairs(subscriptions)), None
+
+
+def refuse_owner(owner: str | None) -> None:
+    """Refuse the name of a column where there is none."""
+    if owner is not None:
+        raise InvalidOptionError("owner names a column of a DataFrame", option="owner")
+
+
+def _pairs(subscriptions: Any) -> Iterator[TableRow]:
+    pairs = subscriptions.items() if isinstance(subscriptions, Mapping) else subscriptions
+    try:
+        for id, expression in pairs:
+            yield TableRow(id, expression)
+    except (TypeError, ValueError) as error:
+        raise PipelineError(
+            "subscriptions are a DataFrame, an Engine or (id, expression) pairs, "
+            f"not {type(subscriptions).__name__} ({error})"
+        ) from error
+
+
+def fill(
+    engine: Engine | GraphEngine, rows: list[TableRow], read: Read
+) -> list[InvalidSubscription]:
+    """Subscribe every valid row, in order of ids; return the others."""
+    rows.sort(key=lambda row: str(row.id))
+    reading = TableRows(rows, read)
+    try:
+        engine.subscribe_many(operation for _, operation in reading.valid())
+    except PredicastError:  # the matcher's, of any one of them: which, and what of the others?
+        valid = reading.valid()
+        while window := list(islice(valid, _WINDOW)):
+            report = engine.apply((each for _, each in window), on_refusal="report")
+            for refusal in report.refused:
+                position, _ = window[refusal.position]
+                reading.refuse(position, refusal.error)
+    return [each for _, each in sorted(reading.invalid.items())]
+
+
+class TableRows:
+    """Rows being read, one by one: no more of them are held than are on their way."""
+
+    def __init__(self, rows: list[TableRow], read: Read) -> None:
+        self._rows = rows
+        self._read = read
+        self._uses = Counter(row.id for row in rows if isinstance(row.id, str))
+        self.invalid: dict[int, InvalidSubscription] = {}  # by position
+
+    def valid(self) -> Iterator[tuple[int, Subscribe]]:
+        """Each valid row by position; the others go to ``invalid``."""
+        for position, row in enumerate(self._rows):
+            try:
+                self._check(row)
+                stated = self._read(row.expression)
+            except PredicastError as error:
+                self.refuse(position, error)
+            else:
+                yield position, Subscribe(row.id, stated, row.owner)
+
+    def refuse(self, position: int, error: PredicastError) -> None:
+        """Set a row apart, with the reason."""
+        row = self._rows[position]
+        id, text = _shown(row.id), _shown(row.expression)
+        self.invalid[position] = InvalidSubscription(id, text, error.message)
+
+    def _check(self, row: TableRow) -> None:
+        check_id("id", row.id)
+        uses = self._uses[row.id]
+        if uses > 1:
+            # A table has no order, so that none of them can be called the first.
+            raise DuplicateIdError(f"{uses} subscriptions have the id {row.id!r}", id=row.id)
+        if row.expression is None:
+            raise LanguageError("the expression is null")
+        if row.owner is not None:
+            check_id("owner", row.owner)
+
+
+def _shown(given: object) -> str | None:
+    """What was given as a text that Spark can hold, whatever was in it."""
+    return None if given is None else str(given).encode(errors="backslashreplace").decode()
+
+
+def refusal(invalid: list[InvalidSubscription], count: int) -> InvalidSubscriptionsError:
+    """The error about invalid ones among so many rows."""
+    lines = [f"{len(invalid)} of {count} subscriptions cannot be compiled:"]
+    lines += [f"  {e.id!r}: " + e.error.replace("\n", "\n    ") for e in invalid[:_MAX_SHOWN]]
+    if len(invalid) > _MAX_SHOWN:
+        lines.append(f"  ... and {len(invalid) - _MAX_SHOWN} more")
+    lines.append("on_invalid='drop' leaves them out, on_invalid='quarantine' also lists them")
+    return InvalidSubscriptionsError(
+        "\n".join(lines), invalid=[(each.id, each.error) for each in invalid[:_MAX_LISTED]]
+    )
