@@ -116,6 +116,7 @@ kill-writers: $(installed) ## Kill writers of a subscription table, 300 of them
 .PHONY: faults
 faults: $(java) ## Kill drivers of a stream, KILLS of them, and damage every file: make faults KILLS=20
 	PREDICAST_FAULTS=$(KILLS) $(BIN)/pytest --timeout=0 -rP tests/spark/test_delivery_faults.py
+	PREDICAST_TEST_SPARK=connect PREDICAST_FAULTS=1 $(BIN)/pytest --timeout=0 tests/spark/test_delivery_faults.py
 
 .PHONY: bench
 bench: $(installed) ## Run a benchmark: make bench BENCH=language
