@@ -10,6 +10,7 @@ pages = Sybil(
     patterns=["README.md", "docs/*.md", "docs/**/*.md", "docs/**/**/*.md"],
     excludes=[
         "docs/how-to/deliver-a-stream.md",
+        "docs/how-to/detect-with-sigma-rules.md",
         "docs/how-to/keep-subscriptions-in-a-table.md",
         "docs/how-to/match-dataframes.md",
         "docs/how-to/match-graphs.md",

@@ -26,7 +26,7 @@ _FEW_DIGITS: Final = 10**15  # decimals of 15 digits are told apart by floats
 _MOST_DIGITS: Final = 18  # 10**18 is an int64
 _EXACT_POWER: Final = 22  # 10**22 is a float, exactly
 _NO_FLOATS: Final = np.zeros(0)
-_TEXTS: Final = frozenset({pa.string(), pa.large_string()})
+_TEXTS: Final = frozenset({pa.string().id, pa.large_string().id})
 _NO_OBJECTS: Final = np.zeros(0, object)
 
 _Mask = npt.NDArray[np.bool_]
@@ -182,7 +182,7 @@ def texts_in_place(array: pa.Array) -> TextsInPlace | None:
 
     ``None`` if what is null has bytes as well, which Arrow allows, or for arrays of other layouts.
     """
-    if array.type not in _TEXTS:
+    if array.type.id not in _TEXTS:  # types of others may not be hashable
         return None
     nulls = array.null_count
     if nulls and nulls == len(array):

@@ -23,7 +23,11 @@ _OLDEST_PYTHON: Final = (3, 11)
 # Where the name to import is not the name to install.
 _MODULES: Final = {"google-re2": "re2"}
 _SPARK_EXTRA: Final = "spark"
-EXTRAS: Final = {_SPARK_EXTRA: "the pipeline", "demo": "predicast demo"}
+EXTRAS: Final = {
+    _SPARK_EXTRA: "the pipeline",
+    "graph": "events that are graphs",
+    "demo": "predicast demo",
+}
 """The extras that some part of Predicast needs, and which part."""
 
 

@@ -216,5 +216,6 @@ def _pyoxigraph() -> Any:
     try:
         import pyoxigraph
     except ImportError:
-        raise ImportError("reading RDF needs pyoxigraph: pip install 'predicast[graph]'") from None
+        hint = "reading RDF needs pyoxigraph, from the extra 'graph'; predicast doctor says how"
+        raise ImportError(hint) from None
     return pyoxigraph
