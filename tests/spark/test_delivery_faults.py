@@ -30,6 +30,7 @@ from predicast import spark as ps
 from predicast.errors import DeliveryStoppedError, PredicastError
 from predicast.spark.delivery import batch_log, sinks
 from predicast.spark.delivery.batch_log import BatchLog
+from tests.small_disk import small_disk
 from tests.spark.conftest import MODE
 
 KILLS = int(os.environ.get("PREDICAST_FAULTS", "0"))
@@ -306,16 +307,9 @@ def test_a_file_that_is_damaged_or_missing(spark: SparkSession, tmp_path: Path) 
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    if sys.platform != "linux":
-        pytest.skip("a small disk is made of memory on Linux only")
-    place = tmp_path / "disk"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("no small disk can be mounted here: that takes root")
-    yield place
-    subprocess.run(["umount", "--lazy", str(place)], check=True)
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", "4m") as place:
+        yield place
 
 
 def fill(place: Path, left: int) -> Path:
@@ -329,9 +323,9 @@ def fill(place: Path, left: int) -> Path:
 
 
 @many_streams
-def test_a_full_disk(spark: SparkSession, small_disk: Path) -> None:
+def test_a_full_disk(spark: SparkSession, disk: Path) -> None:
     """Wherever room ends, the stream stops with an error of ours; it goes on once there is some."""
-    stream = Stream(small_disk / "stream")
+    stream = Stream(disk / "stream")
     stream.set_up()
     stream.put(0)
     stream.run(spark)
@@ -340,7 +334,7 @@ def test_a_full_disk(spark: SparkSession, small_disk: Path) -> None:
     for number, left in enumerate(chosen([0, 4, 8, 16, 24, 32, 48, 64, 96], 2), 1):
         stream.put(number)
         versions.append(stream.change(number))
-        filler = fill(small_disk, left << 10)
+        filler = fill(disk, left << 10)
         try:
             stream.run(spark)
         except PredicastError as error:

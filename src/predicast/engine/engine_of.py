@@ -108,19 +108,25 @@ class EngineOf(Generic[St, V]):
             raise InvalidOptionError(
                 f"on_refusal is 'raise' or 'report', not {on_refusal!r}", option="on_refusal"
             )
-        given = list(islice(operations, self.max_window + 1))
-        if len(given) > self.max_window:
-            raise WindowTooLargeError(
-                f"a window holds at most {self.max_window} operations; apply it in parts",
-                limit=self.max_window,
-                actual=len(given),
-            )
+        given = self.window_of(operations)
         from predicast.engine.window_reports import read_all, run_together
 
         return self._read_and_run(
             lambda: read_all(given, on_refusal, self._store.read),
             lambda store, read: run_together(store, *read, on_refusal),
         )
+
+    @classmethod
+    def window_of(cls, operations: Iterable[Operation]) -> list[Operation]:
+        """The operations, if they are not too many for a window."""
+        given = list(islice(operations, cls.max_window + 1))
+        if len(given) > cls.max_window:
+            raise WindowTooLargeError(
+                f"a window holds at most {cls.max_window} operations; apply it in parts",
+                limit=cls.max_window,
+                actual=len(given),
+            )
+        return given
 
     def changes(self) -> Changes:
         """What changes from now on: its ``take`` gives the net effect, and begins anew.

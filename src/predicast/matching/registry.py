@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Final
+from typing import Final, TypeVar
 
 from predicast.errors import UnknownMatcherError, suggest
 from predicast.matching.matcher import Matcher
 from predicast.model import Absent
 
 DEFAULT: Final = "columnar"
+M = TypeVar("M")
 
 _MATCHERS: Final[dict[str, str | type[Matcher]]] = {
     "brute-force": "predicast.matching.brute_force:BruteForce",
@@ -37,16 +38,23 @@ def register_matcher(name: str, matcher: type[Matcher]) -> None:
 
 def make_matcher(name: str, *, absent: Absent = "fails") -> Matcher:
     """A new, empty matcher."""
-    known = _MATCHERS.get(name)
+    return matcher_class(_MATCHERS, name, Matcher, "matcher")(absent=absent)  # type: ignore[type-abstract]
+
+
+def matcher_class(
+    matchers: dict[str, str | type[M]], name: str, kind: type[M], what: str
+) -> type[M]:
+    """The class of a name, whose module is imported now if it was not before."""
+    known = matchers.get(name)
     if known is None:
-        close = suggest(str(name), _MATCHERS)
-        hint = f"did you mean {close!r}?" if close else f"known: {', '.join(matcher_names())}"
+        close = suggest(str(name), matchers)
+        hint = f"did you mean {close!r}?" if close else f"known: {', '.join(sorted(matchers))}"
         raise UnknownMatcherError(
-            f"there is no matcher {name!r}; {hint}", name=name, suggestion=close
+            f"there is no {what} {name!r}; {hint}", name=name, suggestion=close
         )
     if isinstance(known, str):
         module, _, attribute = known.partition(":")
         known = getattr(import_module(module), attribute)
-        assert isinstance(known, type) and issubclass(known, Matcher)
-        _MATCHERS[name] = known
-    return known(absent=absent)
+        assert isinstance(known, type) and issubclass(known, kind)
+        matchers[name] = known
+    return known

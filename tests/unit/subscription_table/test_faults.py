@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +26,7 @@ from predicast.spark.subscription_table import engines, files
 from predicast.spark.subscription_table.engines import FOLDER
 from predicast.spark.subscription_table.files import DataFiles
 from predicast.spark.subscription_table.log import TableLog
+from tests.small_disk import small_disk
 
 
 @pytest.fixture
@@ -335,24 +334,17 @@ class TestOtherTools:
 
 class TestNoRoom:
     @pytest.fixture
-    def small_disk(self, tmp_path: Path) -> Iterator[Path]:
-        if sys.platform != "linux":
-            pytest.skip("a small disk is made of memory on Linux only")
-        place = tmp_path / "disk"
-        place.mkdir()
-        mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)]
-        if subprocess.run(mount, capture_output=True, check=False).returncode:
-            pytest.skip("no small disk can be mounted here")
-        yield place
-        subprocess.run(["umount", "--lazy", str(place)], check=True)
+    def disk(self, tmp_path: Path) -> Iterator[Path]:
+        with small_disk(tmp_path / "disk", "256k") as place:
+            yield place
 
     def fill(self, table: ps.SubscriptionTable) -> None:
         for number in range(1_000):
             table.subscribe(f"x = {number} AND y != '{number**200}'", id=f"s{number:03}")
             assert table.version == number + 1
 
-    def test_a_full_disk_leaves_the_table_as_it_was(self, small_disk: Path) -> None:
-        table = ps.SubscriptionTable(small_disk / "table")
+    def test_a_full_disk_leaves_the_table_as_it_was(self, disk: Path) -> None:
+        table = ps.SubscriptionTable(disk / "table")
         with pytest.raises(TableNotWrittenError) as caught:
             self.fill(table)
         assert caught.value.path == str(table.path)
@@ -367,8 +359,8 @@ class TestNoRoom:
         table.subscribe("x = 1", id="another")
         assert sorted(table.engine()) == ["another", *ids]
 
-    def test_an_engine_is_had_without_room_to_keep_it(self, small_disk: Path) -> None:
-        table = ps.SubscriptionTable(small_disk / "table")
+    def test_an_engine_is_had_without_room_to_keep_it(self, disk: Path) -> None:
+        table = ps.SubscriptionTable(disk / "table")
         table.subscribe_many((f"s{number}", f"x = {number}") for number in range(5_000))
         assert table.engine().match({"x": 77}) == ["s77"]
         assert snapshots(table) == []

@@ -36,6 +36,8 @@ from predicast.engine.snapshot.layout import (
     Place,
     damaged,
     opened,
+    read_header,
+    whole,
 )
 from predicast.engine.snapshot.rare_outlines import RareOutlines, Table, write_mixed
 from predicast.engine.snapshot.sources import SourcesEntry, read_sources, write_sources
@@ -129,8 +131,7 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 def to_bytes(snapshot: Snapshot) -> bytes:
     """The bytes of a file."""
-    *pieces, prologue = encoded(snapshot)
-    return b"".join([prologue, *pieces])
+    return whole(encoded(snapshot))
 
 
 def encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
@@ -210,10 +211,7 @@ def _write_structure(structure: Stored, out: ArraysOut) -> _Structure:
 def decode(file: Bytes) -> Snapshot:
     """The snapshot in the bytes of a file, which stay in use and may be written to."""
     text, data = opened(file)
-    try:
-        header = msgspec.json.decode(text, type=_Header)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise damaged(f"has a header that cannot be read: {error}") from error
+    header = read_header(text, _Header, "has a header that cannot be read")
     arrays = ArraysIn(data, header.arrays)
     ids, is_held = read_ids(header.ids, arrays)
     owners = read_owners(header.owners, is_held, arrays)

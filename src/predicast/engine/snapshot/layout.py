@@ -33,10 +33,10 @@ import hashlib
 import mmap
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, TypeVar
 
 import msgspec
 import numpy as np
@@ -46,6 +46,7 @@ from predicast.arrays import Array
 from predicast.errors import DamagedSnapshotError, SnapshotError, SnapshotVersionError
 
 Bytes = npt.NDArray[np.uint8]
+H = TypeVar("H")
 
 VERSION: Final = 4
 # Version 2 has 32 bits for where each id begins; version 3 knows neither any and all nor rests.
@@ -165,6 +166,20 @@ def opened(file: Bytes) -> tuple[bytes, Bytes]:
     if digest.digest() != file[_FIELDS.size : _PROLOGUE].tobytes():
         raise damaged("does not match its checksum")
     return file[_PROLOGUE : _PROLOGUE + header].tobytes(), file[start:]
+
+
+def read_header(text: bytes, kind: type[H], lack: str) -> H:
+    """The header in a file's text; ``lack`` says what a file without has or has not."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise damaged(f"{lack}: {error}") from error
+
+
+def whole(pieces: Iterable[memoryview | bytes]) -> bytes:
+    """The bytes of a file, of which the prologue comes last."""
+    *others, prologue = pieces
+    return b"".join([prologue, *others])
 
 
 def mapped(path: str | os.PathLike[str]) -> Bytes:

@@ -40,6 +40,8 @@ from predicast.engine.snapshot.layout import (
     damaged,
     mapped_file,
     opened,
+    read_header,
+    whole,
 )
 from predicast.engine.snapshot.saving import save_pieces
 from predicast.engine.snapshot.sources import SourcesEntry, read_sources, write_sources
@@ -119,8 +121,7 @@ def encoded(snapshot: GraphSnapshot) -> Iterator[memoryview | bytes]:
 
 def to_bytes(snapshot: GraphSnapshot) -> bytes:
     """The bytes of a file."""
-    *pieces, prologue = encoded(snapshot)
-    return b"".join([prologue, *pieces])
+    return whole(encoded(snapshot))
 
 
 def save(snapshot: GraphSnapshot, path: str | os.PathLike[str]) -> None:
@@ -135,10 +136,7 @@ def _check_loads(file: IO[bytes]) -> None:
 def decode(file: Bytes) -> GraphSnapshot:
     """The snapshot in the bytes of a file."""
     text, data = opened(file)
-    try:
-        header = msgspec.json.decode(text, type=_Header)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise damaged(f"has no header of an engine of graphs: {error}") from error
+    header = read_header(text, _Header, "has no header of an engine of graphs")
     arrays = ArraysIn(data, header.arrays)
     ids, is_held = read_ids(header.ids, arrays)
     owners = read_owners(header.owners, is_held, arrays)

@@ -20,7 +20,6 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -31,7 +30,6 @@ from predicast.errors import (
     InvalidOptionError,
     SubscriptionTableError,
     TableBusyError,
-    WindowTooLargeError,
 )
 from predicast.language import Readable
 from predicast.matching import DEFAULT
@@ -250,13 +248,7 @@ class SubscriptionTable:
         A window without any effect makes no version.
         """
         check_choice("on_refusal", on_refusal, ("raise", "report"))
-        given = list(islice(operations, Engine.max_window + 1))
-        if len(given) > Engine.max_window:
-            raise WindowTooLargeError(
-                f"a window holds at most {Engine.max_window} operations; apply it in parts",
-                limit=Engine.max_window,
-                actual=len(given),
-            )
+        given = Engine.window_of(operations)
         return self._applied(lambda _: given, on_refusal)
 
     def unsubscribe_all(self, *, owner: str) -> Committed:
