@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
@@ -79,8 +80,9 @@ class Writers:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for _, writer in self._writers:
-            writer.abandon()
+        with ExitStack() as every_one:  # also if one of them raises
+            for _, writer in self._writers:
+                every_one.callback(writer.abandon)
 
     def write(self, content: Content, table: pa.Table, recipients: Recipients | None) -> None:
         """Add rows to all drafts of a content."""
