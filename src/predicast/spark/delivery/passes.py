@@ -28,9 +28,8 @@ def delivered(events: DataFrame, compiled: CompiledSubscriptions, job: Job) -> D
 
 def _routed(events: DataFrame, compiled: CompiledSubscriptions, job: Job) -> DataFrame:
     """Each event once for every shard that it visits, and a summary of each task."""
-    from pyspark.sql.types import ArrayType, IntegerType, StructField, StructType
+    from pyspark.sql.types import ArrayType, BinaryType, IntegerType, StructField, StructType
 
-    from predicast.spark.delivery.summary import summary_type
     from predicast.spark.delivery.worker import RoutingDeliveries
 
     router = compiled.placement.router
@@ -39,7 +38,7 @@ def _routed(events: DataFrame, compiled: CompiledSubscriptions, job: Job) -> Dat
     numbers = ArrayType(IntegerType(), containsNull=False)
     added = [
         StructField("shards", numbers, nullable=False),
-        StructField("summary", summary_type()),
+        StructField("summary", BinaryType()),
     ]
     task = portable(RoutingDeliveries(router, job))
     routed = events.mapInArrow(task, StructType([*sent, *added]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,7 +20,7 @@ _MATCHED: Final = pa.struct([("id", pa.string()), ("matches", pa.int64())])
 _FILE: Final = pa.struct(
     [("draft", pa.int32()), ("name", pa.string()), ("rows", pa.int64()), ("bytes", pa.int64())]
 )
-SUMMARY_FIELDS: Final = pa.struct(
+SUMMARY: Final = pa.schema(
     [
         ("events", pa.int64()),
         ("matches", pa.int64()),
@@ -65,9 +65,9 @@ class Summary:
         for each in counts.take(first).to_pylist():
             self.most_matched[each["values"]] += each["counts"]
 
-    def row(self, files: Iterable[DraftFile]) -> pa.StructArray:
-        """All of it, and the files that were written, in one row."""
-        told = {
+    def told(self, files: Iterable[DraftFile]) -> dict[str, Any]:
+        """All of it, and the files that were written."""
+        return {
             "events": self.events,
             "matches": self.matches,
             "dead_letters": self.dead_letters,
@@ -78,9 +78,8 @@ class Summary:
             ],
             "files": [file._asdict() for file in files],
         }
-        return pa.array([told], SUMMARY_FIELDS)
 
 
-def sent_back(rows: pa.StructArray) -> pa.RecordBatch:
-    """Rows of summaries as Spark is told that they are."""
-    return pa.RecordBatch.from_struct_array(rows)
+def sent_back(*told: dict[str, Any]) -> pa.RecordBatch:
+    """What tasks have told, in rows."""
+    return pa.RecordBatch.from_pylist(told, SUMMARY)
