@@ -55,6 +55,10 @@ PARTS: dict[str, tuple[str, str]] = {
         "events that are graphs: ontologies, event graphs, patterns and what matches them",
         "errors locks arrays bounded_cache model derived arrow language covering matching engine",
     ),
+    "routing/": (
+        "brokers in a tree, without I/O: messages, interfaces, what each neighbour is told",
+        "errors bounded_cache model language covering engine",
+    ),
     "testing/": (
         "strategies and the conformance suite, for people who add a matcher",
         "errors model derived language covering matching engine graph",
