@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from predicast.language import parse_where
-from predicast.model import Subscription
+from predicast.model import Event, Subscription
 from predicast.routing.simulation.checkers import Judge, Verdict
 from predicast.routing.simulation.ledger import Ledger
 
@@ -29,7 +29,7 @@ class Story:
             self.ledger.acknowledged([version], known)
 
     def publishes(self, price: int, at: float, *, accepted: bool = True) -> int:
-        sequence = self.ledger.publishes(PUBLISHER, {"price": price}, at)
+        sequence = self.ledger.publishes(PUBLISHER, Event({"price": price}), at)
         if accepted:
             self.ledger.accepted(PUBLISHER, sequence, at + 0.1)
         return sequence
@@ -153,7 +153,7 @@ def test_an_event_for_somebody_else_is_spurious() -> None:
 
 def test_nobody_gets_back_what_they_published() -> None:
     story = told()
-    sequence = story.ledger.publishes(SUBSCRIBER, {"price": 5}, 3.0)
+    sequence = story.ledger.publishes(SUBSCRIBER, Event({"price": 5}), 3.0)
     story.ledger.accepted(SUBSCRIBER, sequence, 3.1)
     assert story.verdict().expected == 0
     story.ledger.delivered(SUBSCRIBER, SUBSCRIBER, sequence, ["s"], 9.0)

@@ -1,4 +1,4 @@
-"""The worlds of the simulation: what they draw can be read, depends on the seed, and does happen."""
+"""The worlds of the simulation: what they draw can be read, depends on the seed, and matches."""
 
 from __future__ import annotations
 

@@ -19,10 +19,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from predicast.matching import make_matcher
-from predicast.matching.batches.event_batch import EventBatch
+from predicast.engine import Engine
 from predicast.matching.matcher import Pairs
-from predicast.model import Event
+from predicast.model import Absent, Event
 from predicast.routing.simulation.ledger import Deliveries, Ledger, Version
 
 Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
@@ -48,7 +47,7 @@ class Verdict:
 class Judge:
     """Looks at the ledger, round by round."""
 
-    def __init__(self, ledger: Ledger, *, absent: Any = "fails") -> None:
+    def __init__(self, ledger: Ledger, *, absent: Absent = "fails") -> None:
         self._ledger = ledger
         self._absent = absent
         self._published = 0  # how much of the ledger is judged already
@@ -202,14 +201,19 @@ class _Held:
             known.setdefault(each.subscription, each.acknowledged)
         return cls([each for each in versions if each.superseded >= moment], known)
 
-    def matched(self, events: Sequence[Any], absent: Any) -> Pairs:
+    def matched(self, events: Sequence[Event], absent: Absent) -> Pairs:
         """The events that each version matches, by brute force."""
-        matcher = make_matcher("brute-force", absent=absent)
-        for key, version in enumerate(self._versions):
-            if version.states is not None:
-                matcher.subscribe(key, version.states)
-        read = [event if isinstance(event, Event) else Event(event) for event in events]
-        return matcher.match_columns(EventBatch.from_events(read))
+        engine = Engine(matcher="brute-force", absent=absent)
+        engine.subscribe_many(
+            (str(key), version.states)
+            for key, version in enumerate(self._versions)
+            if version.states is not None
+        )
+        found = engine.match_batch(events)
+        return Pairs(
+            np.repeat(np.arange(len(events)), [len(ids) for ids in found]),
+            np.array([int(id) for ids in found for id in ids], np.int64),
+        )
 
     def known_from(self, subscriptions: Ints) -> Floats:
         """When the client first heard that each of these subscriptions holds."""

@@ -7,12 +7,11 @@ a lot of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
-from predicast.model import Subscription
+from predicast.model import Event, Subscription
 
 
 @dataclass(slots=True)
@@ -33,7 +32,7 @@ class Published:
 
     client: int
     sequence: int
-    event: Mapping[str, Any]
+    event: Event
     sent: float
     acknowledged: float = inf
 
@@ -97,7 +96,7 @@ class Ledger:
             if before is None or before < number:
                 self._latest[id] = number
 
-    def publishes(self, client: int, event: Mapping[str, Any], now: float) -> int:
+    def publishes(self, client: int, event: Event, now: float) -> int:
         """A client has published; the event's sequence number, counted from 1 for each client."""
         rows = self._rows.setdefault(client, [])
         rows.append(len(self.published))

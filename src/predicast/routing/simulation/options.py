@@ -111,6 +111,7 @@ class SimulationOptions:
     events: int = 200
     workload: WorkloadName = WorkloadName.MARKET
     slack: float = 0.0
+    covering: bool = True  # whether brokers leave out what they tell anyway by something else
     faults: Faults = field(default_factory=Faults)
     fan_out: int = 4  # how many children a broker has at most
     batch: int = 16  # how many events a client publishes at once at most
@@ -124,6 +125,10 @@ class SimulationOptions:
             self._check(name, least=1)
         for name in ("subscriptions", "events"):
             self._check(name, least=0)
+        if not self.slack >= 0:
+            raise InvalidOptionError(
+                f"slack is a number from 0, or infinity, not {self.slack}", option="slack"
+            )
         for name in ("link_s", "round_s", "patience_s"):
             if not getattr(self, name) > 0:
                 raise InvalidOptionError(f"{name} is a time above 0", option=name)
