@@ -90,7 +90,7 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Events, in order; to a host, ``matched`` has the ids of its subscriptions that each matches."""
+    """Events, in order; to a host with the ids of its subscriptions that each ``matched``."""
 
     epoch: int
     sequence: int
