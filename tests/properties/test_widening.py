@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,9 +33,9 @@ def test_an_end_moves_by_less_than_the_slack(lo: int, width: int, slack: float) 
     (clause,) = widened(parse_where(f"x BETWEEN {lo} AND {hi}"), slack, "fails").clauses
     (constraint,) = clause.constraints
     assert constraint.operator is Operator.BETWEEN
-    least, greatest = constraint.operand  # type: ignore[misc]
-    assert lo - slack * width < least <= lo  # type: ignore[operator]
-    assert hi <= greatest < hi + slack * width  # type: ignore[operator]
+    least, greatest = cast("tuple[int, int]", constraint.operand)
+    assert lo - slack * width < least <= lo
+    assert hi <= greatest < hi + slack * width
 
 
 def test_ranges_between_the_same_lines_become_one() -> None:
