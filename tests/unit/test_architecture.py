@@ -19,7 +19,7 @@ DOCS = SOURCE.parent.parent / "docs"
 # What each part of the package is for, and which others it may import; imports point one way. The
 # code map in the documentation shows this table, and a test below holds it to that.
 PARTS: dict[str, tuple[str, str]] = {
-    "errors.py": ("the whole error tree", ""),
+    "errors/": ("the whole error tree", ""),
     "locks.py": ("locks that a forked process finds free", ""),
     "bounded_cache.py": ("what all caches are: bounded by bytes", "locks"),
     "arrays/": ("what NumPy lacks: groups that stand side by side, strings as bytes, a type", ""),

@@ -60,8 +60,9 @@ class Hello:
     stream of the other it knows and how far; 0 if none. At ``whole_at`` in the sender's stream all
     its subscriptions have been announced, and what was known of it before and not announced again
     is gone; 0 leaves what was known as it is. ``level`` is the broker's distance from the core. A
-    neighbour that is ``durable`` is kept events for while it cannot be reached. ``leaving`` asks a
-    former parent for what it has kept, and for nothing more.
+    neighbour that is ``durable`` is kept events for while it cannot be reached. ``leaving`` asks
+    those below to find another parent, and a former parent for what it has kept and nothing more.
+    A hello is answered, unless it is an ``answer``.
     """
 
     sender: str
@@ -73,6 +74,7 @@ class Hello:
     level: int = 0
     durable: bool = False
     leaving: bool = False
+    answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class Announce:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """Events, in order; to a host, ``matched`` has the ids of its subscriptions that each matches."""
+    """Events, in order; to a host with the ids of its subscriptions that each ``matched``."""
 
     epoch: int
     sequence: int
