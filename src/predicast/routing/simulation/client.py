@@ -12,10 +12,12 @@ from predicast.engine import Operation, Unsubscribe
 from predicast.language import to_subscription
 from predicast.model import Event
 from predicast.routing import Host, Message, Send
+from predicast.routing.options import EPOCH_BITS
 from predicast.routing.simulation.clock import Clock
 from predicast.routing.simulation.ledger import Ledger
 
 _WINDOW: Final = 1_000  # operations announced at once
+_BEGIN: Final = 1 << EPOCH_BITS  # what a publisher's sequences are counted from in its first epoch
 
 
 class Client:
@@ -97,13 +99,15 @@ class Client:
         while self._settled < host.settled:
             self._settled += 1
             self._ledger.acknowledged(self._windows.popleft(), now)
-        if self._accepted < host.accepted:
-            self._accepted = host.accepted
-            self._ledger.accepted(self.number, host.accepted, now)
+        accepted = host.accepted - _BEGIN
+        if self._accepted < accepted:
+            self._accepted = accepted
+            self._ledger.accepted(self.number, accepted, now)
         for published, matched in host.deliveries():
             self.received += 1
             publisher = int(published.publisher.removeprefix("c"))
-            self._ledger.delivered(self.number, publisher, published.sequence, matched, now)
+            sequence = published.sequence - _BEGIN
+            self._ledger.delivered(self.number, publisher, sequence, matched, now)
         self.refused += [f"{each.error}: {each.reason}" for each in host.refusals()]
 
     def _timer(self, due: float) -> None:

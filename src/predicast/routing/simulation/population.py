@@ -11,16 +11,21 @@ from random import Random
 from typing import Final
 
 from predicast.routing import RouterOptions
+from predicast.routing.options import LinkOptions
 from predicast.routing.simulation.options import SimulationOptions
 from predicast.routing.simulation.tree import Tree
 from predicast.routing.simulation.workloads import Workload
 
 # Short beside a round, so that what a silence leads to is seen in it.
-_KEEP_ALIVE_S: Final = 0.5
 TTL_S: Final = 1.6
 FORGET_AFTER_S: Final = 6.0
-_RETRANSMIT_S: Final = 0.06
-_RETRANSMIT_MAX_S: Final = 0.8
+_DURATIONS: Final = {
+    "keep_alive_s": 0.5,
+    "ttl_s": TTL_S,
+    "forget_after_s": FORGET_AFTER_S,
+    "retransmit_s": 0.06,
+    "retransmit_max_s": 0.8,
+}
 _MAY_LEAVE: Final = 0.3  # the share of brokers that have no clients, if brokers leave
 
 
@@ -34,6 +39,11 @@ def client_name(number: int) -> str:
     return f"c{number}"
 
 
+def link_options() -> LinkOptions:
+    """The durations of all interfaces."""
+    return LinkOptions(**_DURATIONS)
+
+
 def router_options(tree: Tree, options: SimulationOptions) -> list[RouterOptions]:
     """The options of each broker."""
     depths = tree.depths()
@@ -44,11 +54,7 @@ def router_options(tree: Tree, options: SimulationOptions) -> list[RouterOptions
             candidates=tuple(broker_name(other) for other in tree.candidates[number]),
             slack=options.slack,
             covering=options.covering,
-            keep_alive_s=_KEEP_ALIVE_S,
-            ttl_s=TTL_S,
-            forget_after_s=FORGET_AFTER_S,
-            retransmit_s=_RETRANSMIT_S,
-            retransmit_max_s=_RETRANSMIT_MAX_S,
+            **_DURATIONS,
         )
         for number in range(options.brokers)
     ]

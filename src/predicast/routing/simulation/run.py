@@ -31,6 +31,7 @@ from predicast.routing.simulation.population import (
     broker_name,
     client_name,
     leavers,
+    link_options,
     placed,
     router_options,
 )
@@ -78,7 +79,7 @@ class Simulation:
         self.clients = [
             Client(
                 number,
-                Host(client_name(number), broker_name(home)),
+                Host(client_name(number), broker_name(home), options=link_options()),
                 self.clock,
                 self.ledger,
                 self._send,

@@ -9,6 +9,7 @@ near in the network, too, as worlds are divided among servers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from random import Random
 from typing import Final
 
@@ -16,7 +17,7 @@ from predicast.engine.operations import Change, Subscribe
 from predicast.model import Interval
 from predicast.routing.simulation.workloads.workload import Publication, Turn, Wish, Workload
 
-_SIDE: Final = 1000.0
+_ROOM: Final = 70.0  # the side of the square that each being has on average
 _KINDS: Final = ("tank", "truck", "plane", "soldier")
 _SPEED: Final = 4.0  # how far a being goes in a turn
 _MOVING: Final = 0.3  # the share of beings that look around anew in a turn
@@ -30,9 +31,9 @@ class _Being:
     dx: float
     dy: float
 
-    def move(self) -> None:
-        self.x, self.dx = _bounced(self.x + self.dx, self.dx)
-        self.y, self.dy = _bounced(self.y + self.dy, self.dy)
+    def move(self, side: float) -> None:
+        self.x, self.dx = _bounced(self.x + self.dx, self.dx, side)
+        self.y, self.dy = _bounced(self.y + self.dy, self.dy, side)
 
     def sight(self, kind: str, reach: float) -> str:
         x, y = self.x, self.y
@@ -49,11 +50,12 @@ class VirtualEnvironment(Workload):
 
     def __init__(self, *, clients: int, subscriptions: int, random: Random) -> None:
         super().__init__(clients=clients, subscriptions=subscriptions, random=random)
+        self._side = side = _ROOM * sqrt(clients)
         self._beings = [
             _Being(
                 random.choice(_KINDS),
-                random.uniform(0, _SIDE),
-                random.uniform(0, _SIDE),
+                random.uniform(0, side),
+                random.uniform(0, side),
                 random.uniform(-_SPEED, _SPEED),
                 random.uniform(-_SPEED, _SPEED),
             )
@@ -72,7 +74,7 @@ class VirtualEnvironment(Workload):
 
     def turn(self, events: int) -> Turn:
         for being in self._beings:
-            being.move()
+            being.move(self._side)
         moved = {client for client in range(self._clients) if self._random.random() < _MOVING}
         wishes = [
             Wish(client, Change(f"d{number}", self._beings[client].sight(kind, reach)))
@@ -84,7 +86,7 @@ class VirtualEnvironment(Workload):
     def nearness(self, client: int) -> float:
         """Along a curve that visits each part of the world before it goes on to the next."""
         being = self._beings[client]
-        return _along_the_curve(being.x / _SIDE, being.y / _SIDE)
+        return _along_the_curve(being.x / self._side, being.y / self._side)
 
     def _seen(self, client: int) -> Publication:
         being = self._beings[client]
@@ -100,10 +102,10 @@ def _between(one: float, other: float) -> Interval:
     return Interval(round(min(one, other), 1), round(max(one, other), 1))
 
 
-def _bounced(place: float, speed: float) -> tuple[float, float]:
-    if 0 <= place <= _SIDE:
+def _bounced(place: float, speed: float, side: float) -> tuple[float, float]:
+    if 0 <= place <= side:
         return place, speed
-    return min(max(place, 0.0), _SIDE), -speed
+    return min(max(place, 0.0), side), -speed
 
 
 def _along_the_curve(x: float, y: float) -> float:
