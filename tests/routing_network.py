@@ -1,4 +1,4 @@
-"""A network of brokers and hosts in one process, with a clock of its own and whatever faults are asked.
+"""A network of brokers and hosts in one process, with a clock and whatever faults are asked.
 
 Small and plain, for the tests of the router itself. Every message passes through a queue ordered by
 time; the seed decides what is lost, repeated or late.
@@ -115,10 +115,9 @@ class Network:
         """Let so much time pass."""
         end = self.now + seconds
         while True:
+            ends: dict[str, Router | Host] = {**self.routers, **self.hosts}
             timers = [
-                (at, name)
-                for name, each in (*self.routers.items(), *self.hosts.items())
-                if (at := each.next_timer()) is not None
+                (at, name) for name, each in ends.items() if (at := each.next_timer()) is not None
             ]
             timer = min(timers, default=(end + 1, ""))
             arrival = self._queue[0][0] if self._queue else end + 1
@@ -130,9 +129,7 @@ class Network:
                 _, _, sender, receiver, message = heapq.heappop(self._queue)
                 self._arrive(sender, receiver, message)
             else:
-                name = timer[1]
-                each = self.routers.get(name) or self.hosts[name]
-                self.post(name, each.on_timer(self.now))
+                self.post(timer[1], ends[timer[1]].on_timer(self.now))
         self.now = end
 
     def _arrive(self, sender: str, receiver: str, message: Message) -> None:

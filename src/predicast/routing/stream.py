@@ -45,6 +45,7 @@ class Outgoing:
         self.whole_at = 0  # what the hello says of it
         self.events = 0  # that wait or are in flight
         self.sent = 0
+        self._ever_sent = 0  # on whatever connection: these are what they are
         self.due: float | None = None  # when to repeat
         self._kept: deque[Numbered] = deque()
         self._attempts = 0
@@ -71,7 +72,7 @@ class Outgoing:
         self.events += len(events)
         begin = 0
         last = self._kept[-1] if self._kept else None
-        if isinstance(last, Events) and last.sequence > self.sent:
+        if isinstance(last, Events) and last.sequence > self._ever_sent:
             begin = max(min(_TOGETHER, self._options.max_events) - len(last.events), 0)
             self._kept[-1] = Events(
                 self.epoch,
@@ -103,6 +104,7 @@ class Outgoing:
             return []
         found = list(islice(self._kept, ahead, ahead + room))
         self.sent += len(found)
+        self._ever_sent = max(self._ever_sent, self.sent)
         if self.due is None:
             self.due = now + self._options.retransmit_s
         return found
@@ -172,6 +174,7 @@ class Outgoing:
     def restore(self, kept: Iterable[Numbered]) -> None:
         """Go on with what was not acknowledged."""
         self._kept = deque(kept)
+        self._ever_sent = self.next_sequence - 1
         self.events = sum(len(each.events) for each in self._kept if isinstance(each, Events))
         self.resume()
 
