@@ -100,6 +100,8 @@ def _check_events(message: Events, options: RouterOptions) -> None:
 
 def _check_operations(message: Announce, options: RouterOptions) -> None:
     operations = message.operations
+    if type(message.through) is not bool:
+        raise _malformed("through", message.through, "true or false")
     if type(operations) is not tuple:
         raise _malformed("operations", operations, "a tuple of operations")
     if len(operations) > options.max_window:

@@ -178,9 +178,9 @@ class Link:
             self.outgoing.say_bye()
         self.greet_again(now)
 
-    def say_whole(self, operations: Sequence[Operation]) -> None:
+    def say_whole(self, operations: Sequence[Operation], *, through: bool = False) -> None:
         """Announce all there is, at the beginning of a stream."""
-        self.outgoing.announce(operations)
+        self.outgoing.announce(operations, through=through)
         self.outgoing.whole_at = self.outgoing.announced
 
     # Streams.

@@ -82,12 +82,15 @@ class Announce:
     """A window of operations, run in one step: what the sender wants to hear of from now on.
 
     Ids are the sender's own, and mean nothing to others. Expressions are text or a
-    ``Subscription``, which travels in its JSON form.
+    ``Subscription``, which travels in its JSON form. What goes ``through`` is passed on to all
+    brokers, even if it is no news to them: once it is settled, all that was on its way before has
+    arrived.
     """
 
     epoch: int
     sequence: int
     operations: tuple[Operation, ...]
+    through: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,11 @@ parent, which may have kept events for us: it is greeted until it answers or is 
 events are taken, and goodbye is said once the new parent's side knows all that we want. What it had
 not acknowledged goes to the new one as well; repeats are told by publisher and sequence.
 
+**Moving.** An event that passed a fork of the tree before our wishes came there by the new way is
+still on its way to the former parent. So what we say to a new parent goes *through*: it is passed
+on to all brokers, and on every stream it comes after such events. When it is settled they have
+arrived at the former parent, which keeps them for us, and we may leave it.
+
 **What they are told.** Windows are made when a neighbour can take them. While it cannot, nothing
 piles up: what has changed for it is worked out when it is there again.
 """
@@ -59,14 +64,15 @@ class Neighbours:
 
     # Coming.
 
-    def add(self, name: str, role: Role, now: float) -> Interface:
+    def add(self, name: str, role: Role, now: float, *, through: bool = False) -> Interface:
         """A new interface; a broker is told everything first."""
         interface = Interface(self._me, name, role, self.new_epoch(), self._options, now)
         self.by_name[name] = interface
         if interface.is_broker:
             self._table.interest.listen(name)
             news = self._table.interest.take(name)
-            interface.say_whole(interface.announcer.window(news, self._options.max_window))
+            window = interface.announcer.window(news, self._options.max_window)
+            interface.say_whole(window, through=through)
         self.touch(interface)
         return interface
 
@@ -142,11 +148,17 @@ class Neighbours:
             return False
         return interface.outgoing.next_sequence - interface.outgoing.sent <= 2
 
-    def _tell(self, interface: Interface) -> None:
+    def tell_through(self, source: Interface) -> None:
+        """Pass on to all others what goes through, with what there is to tell."""
+        for each in self.by_name.values():
+            if each.is_broker and not each.is_ending and each is not source:
+                self._tell(each, through=True)
+
+    def _tell(self, interface: Interface, *, through: bool = False) -> None:
         news = self._table.interest.take(interface.peer)
         operations = interface.announcer.window(news, self._options.max_window)
-        if operations:
-            interface.outgoing.announce(operations)
+        if operations or through:
+            interface.outgoing.announce(operations, through=through)
             self.touch(interface)
         self.settling.told(interface.peer, interface.outgoing.announced)
 
@@ -214,11 +226,12 @@ class Neighbours:
     def _new_parent(self, name: str, now: float) -> Interface:
         former = self.by_name.get(name)
         if former is None:
-            return self.add(name, Role.PARENT, now)
+            return self.add(name, Role.PARENT, now, through=True)
         if former.is_ignored or former.said_bye:
             self.remove(former)  # we do not know any more what it wants: both sides begin anew
-            return self.add(name, Role.PARENT, now)
+            return self.add(name, Role.PARENT, now, through=True)
         former.role, former.leaving = Role.PARENT, False
+        self._tell(former, through=True)
         former.greet_again(now)
         self.touch(former)
         return former

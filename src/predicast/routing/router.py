@@ -342,6 +342,8 @@ class Router:
                 interface.announced_again = None
                 operations += self._table.all_but(interface.peer, again)
         self._table.run(interface.peer, operations)
+        if message.through:
+            self._neighbours.tell_through(interface)
         self._neighbours.tell_news()
         needed = self._neighbours.to_settle(interface)
         if needed:

@@ -57,12 +57,13 @@ class Outgoing:
 
     # Handing over.
 
-    def announce(self, operations: Sequence[Operation]) -> None:
+    def announce(self, operations: Sequence[Operation], *, through: bool = False) -> None:
         """Send operations, as one window if one can hold them."""
         most = self._options.max_window
         for begin in range(0, max(len(operations), 1), most):
             window = tuple(operations[begin : begin + most])
-            self._keep(Announce(self.epoch, self.next_sequence, window))
+            is_last = begin + most >= len(operations)
+            self._keep(Announce(self.epoch, self.next_sequence, window, through and is_last))
             self.announced = self.next_sequence - 1
 
     def publish(
