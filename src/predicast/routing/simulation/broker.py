@@ -3,6 +3,8 @@
 What a router hands out may only be sent once its state lasts. So each step ends in two acts: the
 state goes to disk, then the messages go out. A broker that is to fall does so before, between or
 after them: the disk has the step or it has not, the neighbours have heard of it or they have not.
+
+Nobody reads a disk but a broker that has fallen, so that it is only written when one is about to.
 """
 
 from __future__ import annotations
@@ -33,8 +35,6 @@ class Broker:
         options: RouterOptions,
         clock: Clock,
         send: Callable[[str, str, Message], None],
-        *,
-        lasting: bool,
     ) -> None:
         self.name = options.name
         self.router: Router | None = None
@@ -42,7 +42,6 @@ class Broker:
         self._options = options
         self._clock = clock
         self._send = send
-        self._lasting = lasting  # whether anything has to be written at all
         self._disk: RouterState | None = None
         self._fall: Fall | None = None
         self._life = 0
@@ -63,11 +62,14 @@ class Broker:
 
     def fall(self, where: Fall) -> None:
         """Crash in the next step."""
-        self._fall = where
+        if self.router is not None:
+            self._fall = where
+            self._disk = self.router.state()
 
     def crash(self) -> None:
-        """Lose all that is not on the disk."""
-        self._end()
+        """Crash without another step, if it was to crash and has not yet."""
+        if self._fall is not None:
+            self._end()
 
     def recover(self) -> None:
         """Be up, and stay up."""
@@ -89,7 +91,7 @@ class Broker:
         if fall is Fall.BEFORE_WRITING:
             self._end()
             return
-        if self._lasting:
+        if fall is not None:
             self._disk = router.state()
         if fall is not Fall.BEFORE_SENDING:
             for interface, message in sends:

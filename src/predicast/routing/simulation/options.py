@@ -114,7 +114,7 @@ class SimulationOptions:
     covering: bool = True  # whether brokers leave out what they tell anyway by something else
     faults: Faults = field(default_factory=Faults)
     fan_out: int = 4  # how many children a broker has at most
-    batch: int = 16  # how many events a client publishes at once at most
+    batch: int = 16  # how many events a client publishes at once
     link_s: float = 0.002  # how long a message takes from one to the next
     rounds: int = 2  # work with faults, then healing, so many times
     round_s: float = 6.0  # how long the clients are at work in each

@@ -23,8 +23,8 @@ class Auction(Workload):
 
     name = "auction"
 
-    def __init__(self, *, clients: int, subscriptions: int, random: Random) -> None:
-        super().__init__(clients=clients, subscriptions=subscriptions, random=random)
+    def __init__(self, *, clients: int, subscriptions: int, batch: int, random: Random) -> None:
+        super().__init__(clients=clients, subscriptions=subscriptions, batch=batch, random=random)
         self._held: dict[str, int] = {}
         self._given = 0
 

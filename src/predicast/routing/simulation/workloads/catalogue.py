@@ -23,5 +23,6 @@ def make_workload(options: SimulationOptions) -> Workload:
     return _WORKLOADS[options.workload](
         clients=options.clients,
         subscriptions=options.subscriptions,
+        batch=options.batch,
         random=random_of(options.seed, "workload"),
     )

@@ -48,8 +48,8 @@ class VirtualEnvironment(Workload):
 
     name = "dve"
 
-    def __init__(self, *, clients: int, subscriptions: int, random: Random) -> None:
-        super().__init__(clients=clients, subscriptions=subscriptions, random=random)
+    def __init__(self, *, clients: int, subscriptions: int, batch: int, random: Random) -> None:
+        super().__init__(clients=clients, subscriptions=subscriptions, batch=batch, random=random)
         self._side = side = _ROOM * sqrt(clients)
         self._beings = [
             _Being(

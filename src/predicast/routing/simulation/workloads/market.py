@@ -25,8 +25,8 @@ class Market(Workload):
 
     name = "market"
 
-    def __init__(self, *, clients: int, subscriptions: int, random: Random) -> None:
-        super().__init__(clients=clients, subscriptions=subscriptions, random=random)
+    def __init__(self, *, clients: int, subscriptions: int, batch: int, random: Random) -> None:
+        super().__init__(clients=clients, subscriptions=subscriptions, batch=batch, random=random)
         self._symbols = [f"S{number:03}" for number in range(_SYMBOLS)]
         self._weights = list(accumulate(1 / (rank + 1) for rank in range(_SYMBOLS)))
         self._prices = [10 * random.lognormvariate(1, 1) for _ in self._symbols]

@@ -36,8 +36,9 @@ class Workload(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, *, clients: int, subscriptions: int, random: Random) -> None:
+    def __init__(self, *, clients: int, subscriptions: int, batch: int, random: Random) -> None:
         self._clients = clients
+        self._batch = batch
         self._subscriptions = subscriptions
         self._random = random
 
@@ -57,4 +58,8 @@ class Workload(ABC):
         return self._random.random()
 
     def _publishers(self, events: int) -> list[int]:
-        return [self._random.randrange(self._clients) for _ in range(events)]
+        """Who publishes each event; one client publishes a whole batch."""
+        found: list[int] = []
+        while len(found) < events:
+            found += [self._random.randrange(self._clients)] * self._batch
+        return found[:events]
