@@ -15,6 +15,7 @@ is not taken for that: whoever loses its memory comes with another epoch itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -240,16 +241,14 @@ class Link:
 
     def due(self) -> float | None:
         """When ``on_timer`` has something to do."""
-        times = [self._hello_due]
+        soonest = math.inf if self._hello_due is None else self._hello_due
+        if self.state is not InterfaceState.CLOSED:
+            soonest = min(soonest, self._heard_at + self._options.ttl_s)
         if self.state is InterfaceState.ACTIVE:
-            times += [
-                self.outgoing.due,
-                self._sent_at + self._options.keep_alive_s,
-                self._heard_at + self._options.ttl_s,
-            ]
-        elif self.state is InterfaceState.PENDING:
-            times.append(self._heard_at + self._options.ttl_s)
-        return min((each for each in times if each is not None), default=None)
+            soonest = min(soonest, self._sent_at + self._options.keep_alive_s)
+            if self.outgoing.due is not None:
+                soonest = min(soonest, self.outgoing.due)
+        return None if soonest == math.inf else soonest
 
     def on_timer(self, now: float) -> list[Message]:
         """Do what is due; the interface may be Closed by it."""

@@ -334,5 +334,7 @@ class Neighbours:
         return interface.closed_at + self._options.forget_after_s
 
     def _due(self, interface: Interface) -> float | None:
-        times = (interface.due(), self._forget_at(interface))
-        return min((each for each in times if each is not None), default=None)
+        due, forget_at = interface.due(), self._forget_at(interface)
+        if due is None or forget_at is None:
+            return forget_at if due is None else due
+        return min(due, forget_at)
