@@ -163,13 +163,20 @@ class Link:
             return begins and hello.received < self.outgoing.acknowledged
         return self.is_known_there and begins
 
-    def begin_anew(self, epoch: int, whole: Sequence[Operation] | None, now: float) -> None:
+    def begin_anew(
+        self,
+        epoch: int,
+        whole: Sequence[Operation] | None,
+        now: float,
+        *,
+        through: bool = False,
+    ) -> None:
         """Another stream: what we want first, if it is said, then the events that were kept."""
         before = self.outgoing
         self.outgoing = Outgoing(epoch, self._options)
         self.is_known_there = False
         if whole is not None:
-            self.say_whole(whole)
+            self.say_whole(whole, through=through)
         events = before.kept_events()
         if events:
             with_ids = self.me.kind is PeerKind.BROKER and any(ids for _, ids in events)
