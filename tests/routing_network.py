@@ -49,6 +49,8 @@ class Network:
         self._random = Random(seed)
         self._queue: list[tuple[float, int, str, str, Message]] = []
         self._numbered = 0
+        self._timers: list[tuple[float, str]] = []
+        self._noted: dict[str, float] = {}
 
     # Making it.
 
@@ -99,6 +101,8 @@ class Network:
     # Running it.
 
     def post(self, sender: str, sends: Iterable[Send]) -> None:
+        found = self._end(sender)
+        self._note_timer(sender, None if found is None else found.next_timer())
         for send in sends:
             if self.records:
                 self.sent.append((sender, send))
@@ -115,22 +119,43 @@ class Network:
         """Let so much time pass."""
         end = self.now + seconds
         while True:
-            ends: dict[str, Router | Host] = {**self.routers, **self.hosts}
-            timers = [
-                (at, name) for name, each in ends.items() if (at := each.next_timer()) is not None
-            ]
-            timer = min(timers, default=(end + 1, ""))
+            timer, name = self._next_timer(end)
             arrival = self._queue[0][0] if self._queue else end + 1
-            at = max(min(timer[0], arrival), self.now)
+            at = max(min(timer, arrival), self.now)
             if at > end:
                 break
             self.now = at
-            if arrival <= timer[0]:
+            if arrival <= timer:
                 _, _, sender, receiver, message = heapq.heappop(self._queue)
                 self._arrive(sender, receiver, message)
             else:
-                self.post(timer[1], ends[timer[1]].on_timer(self.now))
+                found = self._end(name)
+                assert found is not None
+                heapq.heappop(self._timers)
+                del self._noted[name]
+                self.post(name, found.on_timer(self.now))
         self.now = end
+
+    def _end(self, name: str) -> Router | Host | None:
+        return self.routers.get(name) or self.hosts.get(name)
+
+    def _next_timer(self, end: float) -> tuple[float, str]:
+        while self._timers:
+            at, name = self._timers[0]
+            if self._noted.get(name) == at:
+                found = self._end(name)
+                due = None if found is None else found.next_timer()
+                if due is not None and due <= at:
+                    return at, name
+                del self._noted[name]
+                self._note_timer(name, due)
+            heapq.heappop(self._timers)
+        return end + 1, ""
+
+    def _note_timer(self, name: str, due: float | None) -> None:
+        if due is not None and due < self._noted.get(name, float("inf")):
+            self._noted[name] = due
+            heapq.heappush(self._timers, (due, name))
 
     def _arrive(self, sender: str, receiver: str, message: Message) -> None:
         if frozenset((sender, receiver)) in self.cut:

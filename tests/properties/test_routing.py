@@ -11,8 +11,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from predicast.engine import Change, Subscribe, Unsubscribe
-from predicast.model import Event, Subscription
 from predicast.language import parse_where
+from predicast.model import Event, Subscription
 from tests.routing_network import Faults, Network
 
 # A seed does not shrink to anything simpler; it is printed, and that is enough.

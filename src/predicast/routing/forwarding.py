@@ -21,7 +21,15 @@ class Batch:
     """Events for one interface, each with the ids that it matches there."""
 
     events: list[Published] = field(default_factory=list)
-    matched: list[tuple[str, ...]] = field(default_factory=list)
+    matched: list[list[str]] = field(default_factory=list)
+
+    def add(self, event: Published, id: str) -> None:
+        """An event matches a subscription; the events come in order."""
+        if self.events and self.events[-1] is event:
+            self.matched[-1].append(id)
+        else:
+            self.events.append(event)
+            self.matched.append([id])
 
 
 @dataclass(slots=True)
@@ -50,22 +58,21 @@ def routes(
         and not (from_above and each.role is Role.PARENT)
     ]
     batches: dict[str, Batch] = {}
-    for event, owners in zip(events, table.match(events), strict=True):
-        for name, ids in owners.items():
-            batch = batches.get(name)
-            if batch is None:
-                batch = batches[name] = Batch()
-            batch.events.append(event)
-            batch.matched.append(tuple(ids))
-    for name in list(batches):
-        target = interfaces[name]
-        if (
-            target is source
-            or not target.takes_events
-            or not target.is_known
-            or (from_above and target.role is Role.PARENT)
-        ):
-            del batches[name]
+    barred = {
+        each.peer
+        for each in interfaces.values()
+        if each is source
+        or not each.takes_events
+        or not each.is_known
+        or (from_above and each.role is Role.PARENT)
+    }
+    for event, homes in zip(events, table.match(events), strict=True):
+        for name, id in homes:
+            if name not in barred:
+                batch = batches.get(name)
+                if batch is None:
+                    batch = batches[name] = Batch()
+                batch.add(event, id)
     return Routes(batches, holding, events)
 
 
@@ -97,7 +104,8 @@ def hand_over(target: Interface, batch: Batch, options: LinkOptions) -> int:
     room = _room(target, len(batch.events), options)
     if room:
         to_host = target.role is Role.HOST
-        target.outgoing.publish(batch.events[:room], batch.matched[:room] if to_host else None)
+        matched = [tuple(ids) for ids in batch.matched[:room]] if to_host else None
+        target.outgoing.publish(batch.events[:room], matched)
     return len(batch.events) - room
 
 
@@ -105,11 +113,10 @@ def release_held(table: RoutingTable, target: Interface, options: LinkOptions) -
     """What waited for an interface, now that its wishes are known; how many were dropped."""
     held, target.held = target.held, []
     batch = Batch()
-    for event, owners in zip(held, table.match(held), strict=True):
-        ids = owners.get(target.peer)
-        if ids is not None:
-            batch.events.append(event)
-            batch.matched.append(tuple(ids))
+    for event, homes in zip(held, table.match(held), strict=True):
+        for name, id in homes:
+            if name == target.peer:
+                batch.add(event, id)
     return hand_over(target, batch, options)
 
 

@@ -40,6 +40,7 @@ class Interface(Link):
         super().__init__(me, peer, epoch, options, now)
         self.role = role
         self.is_known = role is Role.HOST
+        self.was_there = False  # whether it has ever answered, and may have kept something for us
         self.is_ignored = False  # a former parent whose wishes the new parent's have replaced
         self.held: list[Published] = []  # events that wait until its wishes are known
         self.announced_again: set[str] | None = None  # ids, while all are announced anew

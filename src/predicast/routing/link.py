@@ -15,6 +15,7 @@ is not taken for that: whoever loses its memory comes with another epoch itself.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -162,13 +163,20 @@ class Link:
             return begins and hello.received < self.outgoing.acknowledged
         return self.is_known_there and begins
 
-    def begin_anew(self, epoch: int, whole: Sequence[Operation] | None, now: float) -> None:
+    def begin_anew(
+        self,
+        epoch: int,
+        whole: Sequence[Operation] | None,
+        now: float,
+        *,
+        through: bool = False,
+    ) -> None:
         """Another stream: what we want first, if it is said, then the events that were kept."""
         before = self.outgoing
         self.outgoing = Outgoing(epoch, self._options)
         self.is_known_there = False
         if whole is not None:
-            self.say_whole(whole)
+            self.say_whole(whole, through=through)
         events = before.kept_events()
         if events:
             with_ids = self.me.kind is PeerKind.BROKER and any(ids for _, ids in events)
@@ -240,16 +248,14 @@ class Link:
 
     def due(self) -> float | None:
         """When ``on_timer`` has something to do."""
-        times = [self._hello_due]
+        soonest = math.inf if self._hello_due is None else self._hello_due
+        if self.state is not InterfaceState.CLOSED:
+            soonest = min(soonest, self._heard_at + self._options.ttl_s)
         if self.state is InterfaceState.ACTIVE:
-            times += [
-                self.outgoing.due,
-                self._sent_at + self._options.keep_alive_s,
-                self._heard_at + self._options.ttl_s,
-            ]
-        elif self.state is InterfaceState.PENDING:
-            times.append(self._heard_at + self._options.ttl_s)
-        return min((each for each in times if each is not None), default=None)
+            soonest = min(soonest, self._sent_at + self._options.keep_alive_s)
+            if self.outgoing.due is not None:
+                soonest = min(soonest, self.outgoing.due)
+        return None if soonest == math.inf else soonest
 
     def on_timer(self, now: float) -> list[Message]:
         """Do what is due; the interface may be Closed by it."""

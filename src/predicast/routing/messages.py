@@ -22,9 +22,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from predicast.engine import Operation
+from predicast.errors import MalformedMessageError, shortened
+
+MAX_NAME: Final = 255  # characters of the name of a broker, host or publisher
+MOST: Final = 1 << 63  # numbers are below it
 
 
 class PeerKind(StrEnum):
@@ -50,6 +54,15 @@ class Published:
     event: Any
     at: int = 0
     encoded: bytes | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Here and not by every broker on the way.
+        if type(self.publisher) is not str or not 0 < len(self.publisher) <= MAX_NAME:
+            raise malformed("publisher", self.publisher, "a text of 1 to 255 characters")
+        if type(self.sequence) is not int or not 0 <= self.sequence < MOST:
+            raise malformed("sequence", self.sequence, "a whole number from 0, below 2**63")
+        if type(self.at) is not int or not -MOST < self.at < MOST:
+            raise malformed("at", self.at, "microseconds, a whole number")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +160,13 @@ class Refuse:
 
 Numbered: TypeAlias = Announce | Events | Bye
 Message: TypeAlias = Hello | Announce | Events | Bye | Acknowledge | KeepAlive | Refuse
+
+
+def malformed(field: str, value: object, right: str) -> MalformedMessageError:
+    """The error of a field that cannot be what it is."""
+    return MalformedMessageError(
+        f"{field} is {shortened(value)}; it should be {right}", field=field
+    )
 
 
 class Send(NamedTuple):

@@ -24,12 +24,14 @@ from collections.abc import Iterator
 
 from predicast.errors import InterfaceRefusedError, UnknownInterfaceError
 from predicast.routing import forwarding
+from predicast.routing.announcing import Announcer
 from predicast.routing.interface import Interface, Role
 from predicast.routing.life import InterfaceState
 from predicast.routing.link import Identity
 from predicast.routing.messages import Hello, PeerKind
 from predicast.routing.options import EPOCH_BITS, RouterOptions
 from predicast.routing.settling import Settling
+from predicast.routing.stream import Incoming
 from predicast.routing.table import RoutingTable
 
 
@@ -111,13 +113,13 @@ class Neighbours:
                 interface=hello.sender,
             )
 
-    def begin_anew(self, interface: Interface, now: float) -> None:
-        """The neighbour has lost its memory: another stream, with everything."""
+    def begin_anew(self, interface: Interface, now: float, *, through: bool = False) -> None:
+        """One of us has lost its memory of the other: another stream, with everything."""
         whole = None
         if interface.is_broker and not interface.is_ending:
             self._tell(interface)
             whole = interface.announcer.whole()
-        interface.begin_anew(self.new_epoch(), whole, now)
+        interface.begin_anew(self.new_epoch(), whole, now, through=through)
         self.settling.moved(interface.peer, interface.peer, interface.outgoing.announced)
         self.touch(interface)
 
@@ -216,8 +218,8 @@ class Neighbours:
         before.held = []
         self.parent = parent
         self.settling.moved(before.peer, parent.peer, self._needed(parent))
-        if before.incoming.epoch == 0:
-            self.remove(before)  # it was never there
+        if not before.was_there:
+            self.remove(before)
             return
         before.role, before.leaving = Role.FORMER, True
         self.settling.forget(before.peer)  # it is not waited for on behalf of a former parent
@@ -229,14 +231,26 @@ class Neighbours:
         former = self.by_name.get(name)
         if former is None:
             return self.add(name, Role.PARENT, now, through=True)
-        if former.is_ignored or former.said_bye:
-            self.remove(former)  # we do not know any more what it wants: both sides begin anew
-            return self.add(name, Role.PARENT, now, through=True)
         former.role, former.leaving = Role.PARENT, False
-        self._tell(former, through=True)
-        former.greet_again(now)
+        if former.is_ignored or former.is_ending:
+            # We do not know any more what it wants, but it may have kept something for us.
+            former.is_ignored = False
+            former.incoming = Incoming()
+            self.come_back(former)
+            self.begin_anew(former, now, through=True)
+        else:
+            self._tell(former, through=True)
+            former.greet_again(now)
         self.touch(former)
         return former
+
+    def come_back(self, interface: Interface) -> None:
+        """A neighbour that was leaving is one again: goodbye was not meant."""
+        interface.said_bye = interface.heard_bye = False
+        if interface.is_broker:
+            interface.is_known = False
+            interface.announcer = Announcer()
+            self._table.interest.listen(interface.peer)
 
     def _next_candidate(self, name: str) -> str | None:
         candidates = self._options.candidates
@@ -336,5 +350,7 @@ class Neighbours:
         return interface.closed_at + self._options.forget_after_s
 
     def _due(self, interface: Interface) -> float | None:
-        times = (interface.due(), self._forget_at(interface))
-        return min((each for each in times if each is not None), default=None)
+        due, forget_at = interface.due(), self._forget_at(interface)
+        if due is None or forget_at is None:
+            return forget_at if due is None else due
+        return min(due, forget_at)

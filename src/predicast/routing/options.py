@@ -8,8 +8,8 @@ from typing import Final, Literal, TypeAlias
 
 from predicast.errors import InvalidOptionError
 from predicast.model import Absent
+from predicast.routing.messages import MAX_NAME
 
-MAX_NAME: Final = 255  # characters of the name of a broker, host or publisher
 EPOCH_BITS: Final = 20  # of a stream's epoch: how many streams a broker begins before it restarts
 
 WhenFull: TypeAlias = Literal["wait", "drop"]

@@ -9,8 +9,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import Final
 
 from predicast.routing.messages import Published
+
+_publisher: Final = attrgetter("publisher")
 
 
 class Repeats:
@@ -25,28 +30,29 @@ class Repeats:
     def new(self, events: Iterable[Published]) -> list[Published]:
         """Those that were not seen before, each once; nothing is noted yet."""
         found: dict[tuple[str, int], Published] = {}
-        seen = self._seen
         for each in events:
-            of_publisher = seen.get(each.publisher)
-            if of_publisher is None or each.sequence not in of_publisher:
-                found.setdefault((each.publisher, each.sequence), each)
-        return list(found.values())
+            found.setdefault((each.publisher, each.sequence), each)
+        seen = self._seen
+        return [
+            each
+            for (publisher, sequence), each in found.items()
+            if sequence not in seen.get(publisher, ())
+        ]
 
     def note(self, events: Iterable[Published]) -> None:
         """These have been seen now."""
+        for publisher, group in groupby(events, _publisher):
+            self._note_all(publisher, dict.fromkeys(each.sequence for each in group))
+
+    def _note_all(self, publisher: str, sequences: dict[int, None]) -> None:
         seen, most = self._seen, self._most_sequences
-        for publisher, sequence in [(each.publisher, each.sequence) for each in events]:
-            of_publisher = seen.get(publisher)
-            if of_publisher is None:
-                of_publisher = seen[publisher] = {}
-                if len(seen) > self._most_publishers:
-                    seen.popitem(last=False)
-            else:
-                seen.move_to_end(publisher)
-            of_publisher[sequence] = None
-            if len(of_publisher) > 2 * most:  # many at a time: the first of a dictionary is slow
-                for old in list(of_publisher)[:-most]:
-                    del of_publisher[old]
+        of_publisher = seen.setdefault(publisher, {})
+        seen.move_to_end(publisher)
+        of_publisher |= sequences
+        if len(of_publisher) > 2 * most:  # many at a time: the first of a dictionary is slow
+            seen[publisher] = dict.fromkeys(list(of_publisher)[-most:])
+        if len(seen) > self._most_publishers:
+            seen.popitem(last=False)
 
     def state(self) -> dict[str, tuple[int, ...]]:
         """The latest sequences of each publisher, to be restored."""

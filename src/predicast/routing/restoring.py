@@ -29,6 +29,7 @@ def record_of(interface: Interface, table: RoutingTable) -> InterfaceRecord:
         IncomingState(incoming.epoch, incoming.received, interface.settled, incoming.whole_at),
         interface.is_known,
         interface.is_known_there,
+        interface.was_there,
         interface.is_ignored,
         interface.leaving,
         interface.said_bye,
@@ -58,6 +59,7 @@ def interface_of(
     interface.settled = record.incoming.settled
     interface.is_known = record.is_known
     interface.is_known_there = record.is_known_there
+    interface.was_there = record.was_there
     interface.is_ignored = record.is_ignored
     interface.leaving = record.leaving
     interface.said_bye = record.said_bye

@@ -258,10 +258,14 @@ class Router:
         else:
             neighbours.check_rank(hello, interface.role)
         begins = interface.greeted(hello, self._now)
+        interface.was_there = True
+        comes_back = begins and interface.is_ending
+        if comes_back:
+            neighbours.come_back(interface)
         neighbours.touch(interface)
         if interface.role is Role.HOST:
             interface.durable = hello.durable
-        if interface.must_begin_anew(hello, begins):
+        if comes_back or interface.must_begin_anew(hello, begins):
             neighbours.begin_anew(interface, self._now)
         if begins:
             interface.announced_again = set() if hello.whole_at else None

@@ -47,6 +47,7 @@ class InterfaceRecord:
     incoming: IncomingState
     is_known: bool
     is_known_there: bool
+    was_there: bool
     is_ignored: bool
     leaving: bool
     said_bye: bool

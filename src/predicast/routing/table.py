@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol
 
 from predicast.covering.interest import Interest
 from predicast.engine import Change, Engine, Operation, Subscribe, Unsubscribe
@@ -42,10 +42,9 @@ class MatchingEngine(Protocol):
         """The same of several."""
 
 
-Owners: TypeAlias = dict[str, list[str]]  # the ids that an event matches, by interface
+class Home(NamedTuple):
+    """Whose a subscription is, and what it is called there."""
 
-
-class _Home(NamedTuple):
     source: str
     id: str
 
@@ -62,7 +61,7 @@ class RoutingTable:
         self._numbers: dict[str, int] = {}  # of sources, for short names
         self._numbered = 0
         self._held: dict[str, dict[str, str]] = {}  # by source: ids, and what the engine calls them
-        self._homes: dict[str, _Home] = {}
+        self._homes: dict[str, Home] = {}
 
     def __len__(self) -> int:
         """How many subscriptions there are, of all sources."""
@@ -92,7 +91,7 @@ class RoutingTable:
                 held[id] = name
         for id, name in names.items():
             if id in held:
-                self._homes[name] = _Home(source, id)
+                self._homes[name] = Home(source, id)
                 self.interest.ask(source, id, self._statement(name))
             elif self._homes.pop(name, None) is not None:
                 self.interest.drop(source, id)
@@ -111,10 +110,11 @@ class RoutingTable:
         self.interest.drop_all(source)
         self._numbers.pop(source, None)
 
-    def match(self, events: Sequence[Published]) -> list[Owners]:
-        """For each event the ids that it matches, by interface."""
-        if not self._homes:
-            return [{} for _ in events]
+    def match(self, events: Sequence[Published]) -> list[list[Home]]:
+        """For each event whose subscriptions it matches."""
+        homes = self._homes
+        if not homes:
+            return [[] for _ in events]
         if not getattr(self._engine, "asks_for_now", False):
             found = self._ids_of([each.event for each in events], {})
         else:
@@ -122,24 +122,12 @@ class RoutingTable:
             for at, group in groupby(events, lambda each: each.at):
                 now: dict[str, datetime] = {"now": from_microseconds(at)}
                 found += self._ids_of([each.event for each in group], now)
-        return [self._by_interface(ids) for ids in found]
+        return [[homes[name] for name in names] for names in found]
 
     def _ids_of(self, events: Sequence[Any], now: Mapping[str, datetime]) -> list[list[str]]:
         if len(events) < _FEW:
             return [self._engine.match(each, **now) for each in events]
         found: list[list[str]] = self._engine.match_batch(events, **now)
-        return found
-
-    def _by_interface(self, names: list[str]) -> Owners:
-        found: Owners = {}
-        homes = self._homes
-        for name in names:
-            source, id = homes[name]
-            ids = found.get(source)
-            if ids is None:
-                found[source] = [id]
-            else:
-                ids.append(id)
         return found
 
     def _statement(self, name: str) -> Any:
