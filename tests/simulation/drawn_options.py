@@ -30,6 +30,7 @@ def drawn_options(seed: int, *, most_brokers: int = 31) -> SimulationOptions:
         slack=random.choice(SLACKS),
         faults=usual_faults(Fault),
         fan_out=random.randint(2, 5),
+        changes=random.choice((0.02, 0.1, 0.3)),
         batch=random.choice((1, 4, 16)),
         rounds=random.randint(1, 3),
     )

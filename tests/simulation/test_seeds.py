@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from predicast.engine import Subscribe
-from predicast.routing import Events, Message, Router, Send
+from predicast.engine import Operation, Subscribe
+from predicast.routing import Announce, Events, Message, Router, Send
 from predicast.routing.simulation import (
     Fault,
     SimulationOptions,
@@ -76,20 +76,18 @@ def test_a_broker_that_delivers_what_does_not_match_is_found_out(
     assert run_with(Mistaken, monkeypatch).spurious > 0
 
 
-def test_a_broker_that_lets_subscriptions_hold_too_early_is_found_out(
+def test_a_broker_that_takes_one_subscription_for_another_is_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Deaf(Router):
-        """Takes one subscription for another."""
-
         def receive(self, message: Message, interface: str, now: float) -> list[Send]:
-            if hasattr(message, "operations"):
+            if isinstance(message, Announce):
                 message = replace(message, operations=tuple(map(narrowed, message.operations)))
             return super().receive(message, interface, now)
 
-    def narrowed(operation: Any) -> Any:
-        if isinstance(operation, Subscribe) and operation.id == "d1":
-            return replace(operation, expression="x < -1")
+    def narrowed(operation: Operation) -> Operation:
+        if isinstance(operation, Subscribe) and operation.id.startswith("d"):
+            return replace(operation, expression="x < -1000")
         return operation
 
     assert run_with(Deaf, monkeypatch).lost > 0

@@ -113,6 +113,7 @@ class SimulationOptions:
     slack: float = 0.0
     covering: bool = True  # whether brokers leave out what they tell anyway by something else
     faults: Faults = field(default_factory=Faults)
+    changes: float = 0.02  # the share of subscriptions that change in a turn
     fan_out: int = 4  # how many children a broker has at most
     batch: int = 16  # how many events a client publishes at once
     link_s: float = 0.002  # how long a message takes from one to the next
@@ -125,6 +126,10 @@ class SimulationOptions:
             self._check(name, least=1)
         for name in ("subscriptions", "events"):
             self._check(name, least=0)
+        if not 0 <= self.changes <= 1:
+            raise InvalidOptionError(
+                f"changes is a share from 0 to 1, not {self.changes}", option="changes"
+            )
         if not self.slack >= 0:
             raise InvalidOptionError(
                 f"slack is a number from 0, or infinity, not {self.slack}", option="slack"

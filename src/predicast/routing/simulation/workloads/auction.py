@@ -15,7 +15,6 @@ from predicast.routing.simulation.workloads.workload import Publication, Turn, W
 _BRANDS: Final = ("Acme", "Boreal", "Corvo", "Delta", "Elm")
 _THINGS: Final = ("camera", "lamp", "bicycle", "watch", "guitar", "chair")
 _STATES: Final = ("new", "as new", "used", "worn")
-_CHANGED: Final = 0.03
 
 
 class Auction(Workload):
@@ -23,8 +22,16 @@ class Auction(Workload):
 
     name = "auction"
 
-    def __init__(self, *, clients: int, subscriptions: int, batch: int, random: Random) -> None:
-        super().__init__(clients=clients, subscriptions=subscriptions, batch=batch, random=random)
+    def __init__(
+        self, *, clients: int, subscriptions: int, changes: float, batch: int, random: Random
+    ) -> None:
+        super().__init__(
+            clients=clients,
+            subscriptions=subscriptions,
+            changes=changes,
+            batch=batch,
+            random=random,
+        )
         self._held: dict[str, int] = {}
         self._given = 0
 
@@ -44,7 +51,7 @@ class Auction(Workload):
     def _wishes(self) -> list[Wish]:
         random, wishes = self._random, []
         ids = list(self._held)
-        for id in random.sample(ids, int(len(ids) * _CHANGED)):
+        for id in random.sample(ids, round(len(ids) * self._changes)):
             if random.random() < 0.7:
                 wishes.append(Wish(self._held[id], Change(id, self._wanted())))
             else:

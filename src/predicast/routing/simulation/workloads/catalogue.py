@@ -23,6 +23,7 @@ def make_workload(options: SimulationOptions) -> Workload:
     return _WORKLOADS[options.workload](
         clients=options.clients,
         subscriptions=options.subscriptions,
+        changes=options.changes,
         batch=options.batch,
         random=random_of(options.seed, "workload"),
     )

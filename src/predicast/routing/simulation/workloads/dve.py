@@ -20,7 +20,6 @@ from predicast.routing.simulation.workloads.workload import Publication, Turn, W
 _ROOM: Final = 70.0  # the side of the square that each being has on average
 _KINDS: Final = ("tank", "truck", "plane", "soldier")
 _SPEED: Final = 4.0  # how far a being goes in a turn
-_MOVING: Final = 0.3  # the share of beings that look around anew in a turn
 
 
 @dataclass(slots=True)
@@ -48,8 +47,16 @@ class VirtualEnvironment(Workload):
 
     name = "dve"
 
-    def __init__(self, *, clients: int, subscriptions: int, batch: int, random: Random) -> None:
-        super().__init__(clients=clients, subscriptions=subscriptions, batch=batch, random=random)
+    def __init__(
+        self, *, clients: int, subscriptions: int, changes: float, batch: int, random: Random
+    ) -> None:
+        super().__init__(
+            clients=clients,
+            subscriptions=subscriptions,
+            changes=changes,
+            batch=batch,
+            random=random,
+        )
         self._side = side = _ROOM * sqrt(clients)
         self._beings = [
             _Being(
@@ -75,7 +82,8 @@ class VirtualEnvironment(Workload):
     def turn(self, events: int) -> Turn:
         for being in self._beings:
             being.move(self._side)
-        moved = {client for client in range(self._clients) if self._random.random() < _MOVING}
+        # Those who move look around anew, at different times.
+        moved = {client for client in range(self._clients) if self._random.random() < self._changes}
         wishes = [
             Wish(client, Change(f"d{number}", self._beings[client].sight(kind, reach)))
             for number, (client, kind, reach) in enumerate(self._sights)

@@ -16,8 +16,7 @@ from predicast.engine.operations import Change, Subscribe, Unsubscribe
 from predicast.routing.simulation.workloads.workload import Publication, Turn, Wish, Workload
 
 _SYMBOLS: Final = 200
-_CHANGED: Final = 0.02  # the share of subscriptions that change in a turn
-_RENEWED: Final = 0.005  # the share that is given up, and as many new ones
+_RENEWED: Final = 0.25  # for each that changes, how many are given up and made anew
 
 
 class Market(Workload):
@@ -25,8 +24,16 @@ class Market(Workload):
 
     name = "market"
 
-    def __init__(self, *, clients: int, subscriptions: int, batch: int, random: Random) -> None:
-        super().__init__(clients=clients, subscriptions=subscriptions, batch=batch, random=random)
+    def __init__(
+        self, *, clients: int, subscriptions: int, changes: float, batch: int, random: Random
+    ) -> None:
+        super().__init__(
+            clients=clients,
+            subscriptions=subscriptions,
+            changes=changes,
+            batch=batch,
+            random=random,
+        )
         self._symbols = [f"S{number:03}" for number in range(_SYMBOLS)]
         self._weights = list(accumulate(1 / (rank + 1) for rank in range(_SYMBOLS)))
         self._prices = [10 * random.lognormvariate(1, 1) for _ in self._symbols]
@@ -50,9 +57,9 @@ class Market(Workload):
         random, ids = self._random, list(self._held)
         wishes = [
             Wish(self._held[id], Change(id, self._wanted()))
-            for id in random.sample(ids, int(len(ids) * _CHANGED))
+            for id in random.sample(ids, round(len(ids) * self._changes))
         ]
-        for id in random.sample(ids, int(len(ids) * _RENEWED)):
+        for id in random.sample(ids, round(len(ids) * self._changes * _RENEWED)):
             wishes.append(Wish(self._held.pop(id), Unsubscribe(id)))
             wishes.append(self._new())
         return wishes

@@ -36,8 +36,11 @@ class Workload(ABC):
 
     name: ClassVar[str]
 
-    def __init__(self, *, clients: int, subscriptions: int, batch: int, random: Random) -> None:
+    def __init__(
+        self, *, clients: int, subscriptions: int, changes: float, batch: int, random: Random
+    ) -> None:
         self._clients = clients
+        self._changes = changes  # the share of subscriptions that change in a turn
         self._batch = batch
         self._subscriptions = subscriptions
         self._random = random
