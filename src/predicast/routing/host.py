@@ -6,6 +6,7 @@ streams: what is not acknowledged is sent again, what comes twice is dropped.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -62,6 +63,8 @@ class Host:
         self._next_sequence = (epoch << EPOCH_BITS) + 1
         self._held: dict[str, Operation] = {}  # what makes each subscription what it is
         self._before: dict[int, dict[str, Operation | None]] = {}  # by window, if it is refused
+        self._announced: deque[tuple[int, int]] = deque()  # epoch and sequence of windows
+        self._settled = 0
         self._delivered: list[Delivered] = []
         self._refusals: list[Refuse] = []
         self._repeats = Repeats(self._options.max_publishers, self._options.max_remembered)
@@ -80,6 +83,26 @@ class Host:
     def is_settled(self) -> bool:
         """Whether all that was announced so far is in force everywhere."""
         return self._link.outgoing.settled >= self._link.outgoing.announced
+
+    @property
+    def settled(self) -> int:
+        """How many windows are in force everywhere, of those announced so far."""
+        outgoing = self._link.outgoing
+        while self._announced:
+            epoch, sequence = self._announced[0]
+            # In a stream that began anew all is said again at its beginning.
+            last = sequence if epoch == outgoing.epoch else outgoing.whole_at
+            if outgoing.settled < last:
+                break
+            self._announced.popleft()
+            self._settled += 1
+        return self._settled
+
+    @property
+    def accepted(self) -> int:
+        """The sequence up to which the broker has taken our events."""
+        first = self._link.outgoing.first_event()
+        return (self._next_sequence if first is None else first.sequence) - 1
 
     @property
     def is_acknowledged(self) -> bool:
@@ -116,6 +139,7 @@ class Host:
             self._note(each)
         self._before[self._link.outgoing.next_sequence] = before
         self._link.outgoing.announce(window)
+        self._announced.append((self._link.outgoing.epoch, self._link.outgoing.announced))
         return self._flush(now)
 
     def publish(

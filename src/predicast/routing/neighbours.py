@@ -222,6 +222,8 @@ class Neighbours:
             self.remove(before)
             return
         before.role, before.leaving = Role.FORMER, True
+        self.settling.forget(before.peer)  # it is not waited for on behalf of a former parent
+        self.settled([before.peer])
         before.try_again(now)
         self.touch(before)
 

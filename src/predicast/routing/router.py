@@ -346,10 +346,13 @@ class Router:
                 interface.announced_again = None
                 operations += self._table.all_but(interface.peer, again)
         self._table.run(interface.peer, operations)
-        if message.through:
+        # What a former parent wants, the new one is told from its own side. To wait for that here
+        # would be to wait for ourselves: both of them wait for what we settle.
+        is_former = interface.role is Role.FORMER
+        if message.through and not is_former:
             self._neighbours.tell_through(interface)
         self._neighbours.tell_news()
-        needed = self._neighbours.to_settle(interface)
+        needed = {} if is_former else self._neighbours.to_settle(interface)
         if needed:
             self._neighbours.settling.wait(interface.peer, message.sequence, needed)
 
@@ -418,7 +421,8 @@ class Router:
                 take_up_ids(interface, record, self._table, self.options)
             if interface.settled < interface.incoming.received:
                 needed = neighbours.to_settle(interface)
-                neighbours.settling.wait(record.peer, interface.incoming.received, needed)
+                if needed and interface.role is not Role.FORMER:
+                    neighbours.settling.wait(record.peer, interface.incoming.received, needed)
 
 
 def _check_publisher(host: str, message: Events) -> None:

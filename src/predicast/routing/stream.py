@@ -157,6 +157,12 @@ class Outgoing:
         """What is not acknowledged."""
         return tuple(self._kept)
 
+    def first_event(self) -> Published | None:
+        """The first event among it."""
+        messages = (each for each in self._kept if isinstance(each, Events) and each.events)
+        first = next(messages, None)
+        return None if first is None else first.events[0]
+
     def kept_events(self) -> list[tuple[Published, tuple[str, ...]]]:
         """The events among it, with what they matched."""
         found: list[tuple[Published, tuple[str, ...]]] = []
