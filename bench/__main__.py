@@ -91,6 +91,12 @@ def papers(
     from predicast.matching import make_matcher
 
     chosen = _chosen("paper", names, [*PAPERS, ONTOLOGY, ROUTING])
+    contestants = [name.strip() for name in matchers.split(",") if name.strip()]
+    try:
+        for name in contestants:
+            make_matcher(name)
+    except UnknownMatcherError as error:
+        raise typer.BadParameter(error.message) from error
     if ONTOLOGY in chosen:
         _run_ontology(preset, repeats, seed, out)
         chosen.remove(ONTOLOGY)
@@ -99,12 +105,6 @@ def papers(
         chosen.remove(ROUTING)
     if not chosen:
         return
-    contestants = [name.strip() for name in matchers.split(",") if name.strip()]
-    try:
-        for name in contestants:
-            make_matcher(name)
-    except UnknownMatcherError as error:
-        raise typer.BadParameter(error.message) from error
     experiments = [each for name in chosen for each in PAPERS[name].experiments(preset, seed)]
     effort = replace(EFFORT[preset], repeats=repeats or EFFORT[preset].repeats)
     with progress_bar("preparing", total=turns(experiments, effort)) as bar:
