@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from predicast.engine import Engine
-from predicast.matching.matcher import Pairs
 from predicast.model import Absent, Event
 from predicast.routing.simulation.ledger import Deliveries, Ledger, Version
 
@@ -184,6 +183,13 @@ class _Given:
         )
 
 
+class _Matches(NamedTuple):
+    """Which event matches which version, by their numbers."""
+
+    events: Ints
+    keys: Ints
+
+
 class _Held:
     """The versions that may have held since some moment, as arrays."""
 
@@ -201,7 +207,7 @@ class _Held:
             known.setdefault(each.subscription, each.acknowledged)
         return cls([each for each in versions if each.superseded >= moment], known)
 
-    def matched(self, events: Sequence[Event], absent: Absent) -> Pairs:
+    def matched(self, events: Sequence[Event], absent: Absent) -> _Matches:
         """The events that each version matches, by brute force."""
         engine = Engine(matcher="brute-force", absent=absent)
         engine.subscribe_many(
@@ -210,7 +216,7 @@ class _Held:
             if version.states is not None
         )
         found = engine.match_batch(events)
-        return Pairs(
+        return _Matches(
             np.repeat(np.arange(len(events)), [len(ids) for ids in found]),
             np.array([int(id) for ids in found for id in ids], np.int64),
         )

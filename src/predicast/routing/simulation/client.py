@@ -81,6 +81,7 @@ class Client:
     def _stated(self, operation: Operation, now: float) -> int:
         states = None
         if not isinstance(operation, Unsubscribe):
+            assert operation.expression is not None, "worlds say what they want, not parameters"
             states = to_subscription(operation.expression)
         return self._ledger.stated(self.number, operation.id, states, now)
 

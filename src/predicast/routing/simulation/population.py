@@ -17,15 +17,11 @@ from predicast.routing.simulation.tree import Tree
 from predicast.routing.simulation.workloads import Workload
 
 # Short beside a round, so that what a silence leads to is seen in it.
+_KEEP_ALIVE_S: Final = 0.5
 TTL_S: Final = 1.6
 FORGET_AFTER_S: Final = 6.0
-_DURATIONS: Final = {
-    "keep_alive_s": 0.5,
-    "ttl_s": TTL_S,
-    "forget_after_s": FORGET_AFTER_S,
-    "retransmit_s": 0.06,
-    "retransmit_max_s": 0.8,
-}
+_RETRANSMIT_S: Final = 0.06
+_RETRANSMIT_MAX_S: Final = 0.8
 _MAY_LEAVE: Final = 0.3  # the share of brokers that have no clients, if brokers leave
 
 
@@ -41,7 +37,13 @@ def client_name(number: int) -> str:
 
 def link_options() -> LinkOptions:
     """The durations of all interfaces."""
-    return LinkOptions(**_DURATIONS)
+    return LinkOptions(
+        keep_alive_s=_KEEP_ALIVE_S,
+        ttl_s=TTL_S,
+        forget_after_s=FORGET_AFTER_S,
+        retransmit_s=_RETRANSMIT_S,
+        retransmit_max_s=_RETRANSMIT_MAX_S,
+    )
 
 
 def router_options(tree: Tree, options: SimulationOptions) -> list[RouterOptions]:
@@ -54,7 +56,11 @@ def router_options(tree: Tree, options: SimulationOptions) -> list[RouterOptions
             candidates=tuple(broker_name(other) for other in tree.candidates[number]),
             slack=options.slack,
             covering=options.covering,
-            **_DURATIONS,
+            keep_alive_s=_KEEP_ALIVE_S,
+            ttl_s=TTL_S,
+            forget_after_s=FORGET_AFTER_S,
+            retransmit_s=_RETRANSMIT_S,
+            retransmit_max_s=_RETRANSMIT_MAX_S,
         )
         for number in range(options.brokers)
     ]
