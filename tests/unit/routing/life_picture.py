@@ -1,7 +1,7 @@
 """The picture of an interface's life, drawn from its table.
 
-Run ``python -m tests.unit.routing.life_picture`` when ``predicast.routing.life`` has changed; a test
-compares the file with the table.
+Run ``python -m tests.unit.routing.life_picture`` when ``predicast.routing.life`` has changed; a
+test compares the file with the table.
 """
 
 from __future__ import annotations
