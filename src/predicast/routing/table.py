@@ -56,7 +56,9 @@ class RoutingTable:
         self.interest = Interest(
             absent=options.absent, slack=options.slack, covering=options.covering
         )
-        self._engine: Any = engine or Engine(matcher=options.matcher, absent=options.absent)
+        if engine is None:
+            engine = Engine(matcher=options.matcher, absent=options.absent)
+        self._engine: Any = engine
         self._most = options.max_subscriptions
         self._numbers: dict[str, int] = {}  # of sources, for short names
         self._numbered = 0
@@ -83,16 +85,19 @@ class RoutingTable:
             # It names what the engine calls it, which means nothing to the neighbour.
             raise UnknownIdError("no subscription has one of these ids") from error
         held = self._held.setdefault(source, {})
+        said: dict[str, Any] = {}
         for operation in operations:
             id, name = operation.id, names[operation.id]
             if isinstance(operation, Unsubscribe):
                 held.pop(id, None)
             else:
-                held[id] = name
+                held[id], said[id] = name, operation.expression
         for id, name in names.items():
             if id in held:
                 self._homes[name] = Home(source, id)
-                self.interest.ask(source, id, self._statement(name))
+                stated = said[id]
+                is_plain = isinstance(stated, Subscription)
+                self.interest.ask(source, id, stated if is_plain else self._statement(name))
             elif self._homes.pop(name, None) is not None:
                 self.interest.drop(source, id)
 
