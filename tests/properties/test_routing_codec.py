@@ -6,11 +6,16 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from predicast.engine import Change, Subscribe, Unsubscribe
-from predicast.errors import MalformedMessageError, MessageTooLargeError, RoutingError
+from predicast.errors import (
+    DamagedStateError,
+    MalformedMessageError,
+    MessageTooLargeError,
+    RoutingError,
+)
 from predicast.language import parse_where
 from predicast.model import Event
 from predicast.routing import (
@@ -24,9 +29,12 @@ from predicast.routing import (
     PeerKind,
     Published,
     Refuse,
+    RouterState,
 )
 from predicast.routing.codec import decode, encode
+from predicast.routing.state_codec import state_from_bytes, state_to_bytes
 from predicast.testing import strategies
+from tests.routing_network import Faults, Network
 
 EVENTS = b'{"type": "events", "epoch": 1, "sequence": 1, "events": [{"sequence": 1, %s}]}'
 SUBSCRIBE = b'{"type": "announce", "operations": [{"type": "subscribe", "id": "s", "expression": '
@@ -137,3 +145,28 @@ def test_what_has_no_form_on_the_way_is_refused() -> None:
         encode(Events(1, 1, (Published("p", 1, odd),)))
     plain = Announce(1, 1, (Subscribe("s", parse_where("x > 1")),))
     assert decode(encode(plain)) == plain
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=5, phases=[Phase.generate])
+def test_the_state_of_a_broker_comes_back_as_it_was(seed: int) -> None:
+    network = Network(seed, Faults(loss=0.3, duplicate=0.2, delay_s=0.5))
+    network.broker("core")
+    network.broker("leaf", "core", level=1)
+    network.host("one", "core")
+    network.host("two", "leaf")
+    network.announce("one", [Subscribe("s", "x > 1"), Subscribe("t", "y LIKE 'a%'")])
+    for number in range(6):
+        network.publish("two", [{"x": number}])
+        network.run(0.3)
+        for router in network.routers.values():
+            state = router.state()
+            assert state_from_bytes(state_to_bytes(state)) == state
+
+
+def test_a_damaged_state_is_refused() -> None:
+    whole = state_to_bytes(RouterState("core", 7, (), {"p": (1, 2)}))
+    assert state_from_bytes(whole) == RouterState("core", 7, (), {"p": (1, 2)})
+    for damaged in (b"", whole[:-1], whole[:-3] + b"9" + whole[-2:], b"x" + whole[1:]):
+        with pytest.raises(DamagedStateError):
+            state_from_bytes(damaged)

@@ -43,20 +43,28 @@ from predicast.routing.messages import (
 MAX_BYTES: Final = 64 << 20  # of one message, unless said otherwise
 
 
-class _Subscribe(msgspec.Struct, tag="subscribe", forbid_unknown_fields=True, omit_defaults=True):
+class WireSubscribe(
+    msgspec.Struct, tag="subscribe", forbid_unknown_fields=True, omit_defaults=True
+):
+    """A Subscribe as JSON."""
+
     id: str
     expression: msgspec.Raw
     parameters: msgspec.Raw | None = None
     replace: bool = False
 
 
-class _Change(msgspec.Struct, tag="change", forbid_unknown_fields=True, omit_defaults=True):
+class WireChange(msgspec.Struct, tag="change", forbid_unknown_fields=True, omit_defaults=True):
+    """A Change as JSON."""
+
     id: str
     expression: msgspec.Raw | None = None
     parameters: msgspec.Raw | None = None
 
 
-class _Unsubscribe(msgspec.Struct, tag="unsubscribe", forbid_unknown_fields=True):
+class WireUnsubscribe(msgspec.Struct, tag="unsubscribe", forbid_unknown_fields=True):
+    """An Unsubscribe as JSON."""
+
     id: str
 
 
@@ -76,11 +84,13 @@ class _Hello(msgspec.Struct, tag="hello", forbid_unknown_fields=True, omit_defau
 class _Announce(msgspec.Struct, tag="announce", forbid_unknown_fields=True, omit_defaults=True):
     epoch: int
     sequence: int
-    operations: list[_Subscribe | _Change | _Unsubscribe]
+    operations: list[WireSubscribe | WireChange | WireUnsubscribe]
     through: bool = False
 
 
-class _Published(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+class WirePublished(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A Published as JSON; the event stands in it as it was written down."""
+
     publisher: str
     sequence: int
     event: msgspec.Raw
@@ -90,7 +100,7 @@ class _Published(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True)
 class _Events(msgspec.Struct, tag="events", forbid_unknown_fields=True, omit_defaults=True):
     epoch: int
     sequence: int
-    events: list[_Published]
+    events: list[WirePublished]
     matched: list[list[str]] | None = None
 
 
@@ -136,11 +146,11 @@ _decoder: Final = msgspec.json.Decoder(_Wire)
 def encode(message: Message) -> bytes:
     """The message as bytes; what cannot be written is refused."""
     if isinstance(message, Announce):
-        operations = [_operation_out(each) for each in message.operations]
+        operations = [operation_out(each) for each in message.operations]
         wire: Any = _Announce(message.epoch, message.sequence, operations, message.through)
     elif isinstance(message, Events):
         matched = None if message.matched is None else [list(ids) for ids in message.matched]
-        events = [_published_out(each) for each in message.events]
+        events = [published_out(each) for each in message.events]
         wire = _Events(message.epoch, message.sequence, events, matched)
     else:
         struct = _PLAIN[type(message)]
@@ -148,19 +158,21 @@ def encode(message: Message) -> bytes:
     return msgspec.json.encode(wire)
 
 
-def _operation_out(operation: Operation) -> _Subscribe | _Change | _Unsubscribe:
+def operation_out(operation: Operation) -> WireSubscribe | WireChange | WireUnsubscribe:
+    """An operation, ready to be encoded."""
     if isinstance(operation, Unsubscribe):
-        return _Unsubscribe(operation.id)
+        return WireUnsubscribe(operation.id)
     parameters = _parameters_out(operation.parameters)
     if isinstance(operation, Change):
         expression = operation.expression
-        said = None if expression is None else _expression_out(expression)
-        return _Change(operation.id, said, parameters)
-    said = _expression_out(operation.expression)
-    return _Subscribe(operation.id, said, parameters, operation.replace)
+        said = None if expression is None else expression_out(expression)
+        return WireChange(operation.id, said, parameters)
+    said = expression_out(operation.expression)
+    return WireSubscribe(operation.id, said, parameters, operation.replace)
 
 
-def _expression_out(expression: object) -> msgspec.Raw:
+def expression_out(expression: object) -> msgspec.Raw:
+    """Text or a subscription, ready to be encoded."""
     if isinstance(expression, str):
         return msgspec.Raw(msgspec.json.encode(expression))
     if isinstance(expression, Subscription):
@@ -175,11 +187,12 @@ def _parameters_out(parameters: Mapping[str, Any] | None) -> msgspec.Raw | None:
     return None if parameters is None else _event_out(Event(parameters))
 
 
-def _published_out(published: Published) -> _Published:
+def published_out(published: Published) -> WirePublished:
+    """An event, ready to be encoded."""
     if published.encoded is None:
         # Frozen for everybody else: what is kept here says the same in other words.
         object.__setattr__(published, "encoded", bytes(_event_out(published.event)))
-    return _Published(
+    return WirePublished(
         published.publisher,
         published.sequence,
         msgspec.Raw(published.encoded or b"{}"),
@@ -218,27 +231,29 @@ def decode(data: bytes, *, max_bytes: int = MAX_BYTES) -> Message:
 
 def _message(wire: _Wire) -> Message:
     if isinstance(wire, _Announce):
-        operations = tuple(_operation_in(each) for each in wire.operations)
+        operations = tuple(operation_in(each) for each in wire.operations)
         return Announce(wire.epoch, wire.sequence, operations, wire.through)
     if isinstance(wire, _Events):
         matched = None if wire.matched is None else tuple(tuple(ids) for ids in wire.matched)
-        events = tuple(_published_in(each) for each in wire.events)
+        events = tuple(published_in(each) for each in wire.events)
         return Events(wire.epoch, wire.sequence, events, matched)
     message: Message = _READ[type(wire)](*(getattr(wire, name) for name in wire.__struct_fields__))
     return message
 
 
-def _operation_in(wire: _Subscribe | _Change | _Unsubscribe) -> Operation:
-    if isinstance(wire, _Unsubscribe):
+def operation_in(wire: WireSubscribe | WireChange | WireUnsubscribe) -> Operation:
+    """The operation that was encoded."""
+    if isinstance(wire, WireUnsubscribe):
         return Unsubscribe(wire.id)
     parameters = None if wire.parameters is None else _parameters_in(wire.parameters)
-    if isinstance(wire, _Change):
-        expression = None if wire.expression is None else _expression_in(wire.expression)
+    if isinstance(wire, WireChange):
+        expression = None if wire.expression is None else expression_in(wire.expression)
         return Change(wire.id, expression, parameters)
-    return Subscribe(wire.id, _expression_in(wire.expression), None, parameters, wire.replace)
+    return Subscribe(wire.id, expression_in(wire.expression), None, parameters, wire.replace)
 
 
-def _expression_in(raw: msgspec.Raw) -> str | Subscription:
+def expression_in(raw: msgspec.Raw) -> str | Subscription:
+    """The text or subscription that was encoded."""
     data = bytes(raw)
     if data.startswith(b'"'):
         return msgspec.json.decode(data, type=str)
@@ -249,7 +264,8 @@ def _parameters_in(raw: msgspec.Raw) -> dict[str, Any]:
     return dict(event_from_json(bytes(raw).decode()).items())
 
 
-def _published_in(wire: _Published) -> Published:
+def published_in(wire: WirePublished) -> Published:
+    """The event that was encoded."""
     encoded = bytes(wire.event)
     event = event_from_json(encoded.decode())
     return Published(wire.publisher, wire.sequence, event, wire.at, encoded)
