@@ -16,7 +16,12 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from predicast.covering.interest import Interest
 from predicast.engine import Change, Engine, Operation, Subscribe, Unsubscribe
-from predicast.errors import TooManySubscriptionsError, UnknownIdError
+from predicast.errors import (
+    DuplicateIdError,
+    EngineError,
+    TooManySubscriptionsError,
+    UnknownIdError,
+)
 from predicast.model import Subscription
 from predicast.model.values import from_microseconds
 from predicast.routing.messages import Published
@@ -81,9 +86,8 @@ class RoutingTable:
         names = {each.id: self._name(source, each.id) for each in operations}
         try:
             self._engine.apply([replace(each, id=names[each.id]) for each in operations])
-        except UnknownIdError as error:
-            # It names what the engine calls it, which means nothing to the neighbour.
-            raise UnknownIdError("no subscription has one of these ids") from error
+        except (DuplicateIdError, UnknownIdError) as error:
+            raise _in_their_words(error, names) from error
         held = self._held.setdefault(source, {})
         said: dict[str, Any] = {}
         for operation in operations:
@@ -158,6 +162,16 @@ class RoutingTable:
                 limit=self._most,
                 actual=len(held) + new,
             )
+
+
+def _in_their_words(
+    error: DuplicateIdError | UnknownIdError, names: Mapping[str, str]
+) -> EngineError:
+    """The error by the neighbour's own id; the engine's, and its suggestions, are not for it."""
+    id = next((id for id, name in names.items() if name == error.id), None)
+    if isinstance(error, DuplicateIdError):
+        return DuplicateIdError(f"the id {id!r} is taken; a change replaces it", id=id)
+    return UnknownIdError(f"no subscription of this neighbour has the id {id!r}", id=id)
 
 
 def as_replacing(operation: Operation) -> Operation:
