@@ -65,12 +65,12 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "spark/": (
         "the same matching over DataFrames, batch and streaming",
-        "errors locks arrays model arrow language covering matching engine graph",
+        "errors locks arrays bounded_cache model arrow language covering matching engine graph",
     ),
     "demo/": ("the three worlds of `make run`", "errors model language engine spark"),
     "cli/": (
         "one command per file",
-        "errors model arrow language matching engine graph spark demo",
+        "errors model arrow language matching engine graph routing spark demo",
     ),
 }
 MAY_IMPORT: dict[str, set[str]] = {
