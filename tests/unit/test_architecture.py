@@ -65,7 +65,7 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "spark/": (
         "the same matching over DataFrames, batch and streaming",
-        "errors locks arrays model arrow language covering matching engine graph",
+        "errors locks arrays bounded_cache model arrow language covering matching engine graph",
     ),
     "demo/": ("the three worlds of `make run`", "errors model language engine spark"),
     "cli/": (
