@@ -114,7 +114,6 @@ def _point(
         clients=clients,
         subscriptions=subscriptions,
         events=events,
-        batch=1,
         workload=world,
         slack=slack,
         changes=0.0,
