@@ -202,6 +202,8 @@ class Neighbours:
         elif interface.role is Role.PARENT:
             interface.is_known = False
             self.leave_parent(now)
+        elif not interface.takes_events:
+            interface.held = []
 
     def leave_parent(self, now: float) -> None:
         """Attach to the next candidate, or try the same one again if there is no other."""

@@ -193,6 +193,21 @@ def test_where_there_is_no_room_nothing_is_taken_and_nothing_lost() -> None:
     assert len(network.received("slow")) == 14
 
 
+def test_a_child_that_never_says_what_it_wants_holds_nobody_up() -> None:
+    network = Network()
+    core = network.broker("core", max_waiting=4)
+    network.host("one", "core")
+    network.run(1.0)
+    network.post("core", core.receive(Hello("rogue", PeerKind.BROKER, 1, level=1), "rogue", 1.0))
+    network.publish("one", [{"x": number} for number in range(4)])
+    network.run(1.0)
+    assert core.statistics()["waiting"] == 4
+    network.publish("one", [{"x": number} for number in range(4)])
+    network.run(10.0)
+    assert core.statistics()["waiting"] == 0
+    assert network.hosts["one"].is_acknowledged
+
+
 def test_who_is_not_durable_loses_what_comes_while_it_is_away() -> None:
     network = Network()
     network.broker("core")
