@@ -43,6 +43,9 @@ from predicast.routing.messages import (
 MAX_BYTES: Final = 64 << 20  # of one message, unless said otherwise
 
 
+_NOTHING: Final = msgspec.Raw(b"null")  # a union with None would be read as None alone
+
+
 class WireSubscribe(
     msgspec.Struct, tag="subscribe", forbid_unknown_fields=True, omit_defaults=True
 ):
@@ -50,7 +53,7 @@ class WireSubscribe(
 
     id: str
     expression: msgspec.Raw
-    parameters: msgspec.Raw | None = None
+    parameters: msgspec.Raw = _NOTHING
     replace: bool = False
 
 
@@ -58,8 +61,8 @@ class WireChange(msgspec.Struct, tag="change", forbid_unknown_fields=True, omit_
     """A Change as JSON."""
 
     id: str
-    expression: msgspec.Raw | None = None
-    parameters: msgspec.Raw | None = None
+    expression: msgspec.Raw = _NOTHING
+    parameters: msgspec.Raw = _NOTHING
 
 
 class WireUnsubscribe(msgspec.Struct, tag="unsubscribe", forbid_unknown_fields=True):
@@ -165,7 +168,7 @@ def operation_out(operation: Operation) -> WireSubscribe | WireChange | WireUnsu
     parameters = _parameters_out(operation.parameters)
     if isinstance(operation, Change):
         expression = operation.expression
-        said = None if expression is None else expression_out(expression)
+        said = _NOTHING if expression is None else expression_out(expression)
         return WireChange(operation.id, said, parameters)
     said = expression_out(operation.expression)
     return WireSubscribe(operation.id, said, parameters, operation.replace)
@@ -183,8 +186,8 @@ def expression_out(expression: object) -> msgspec.Raw:
     )
 
 
-def _parameters_out(parameters: Mapping[str, Any] | None) -> msgspec.Raw | None:
-    return None if parameters is None else _event_out(Event(parameters))
+def _parameters_out(parameters: Mapping[str, Any] | None) -> msgspec.Raw:
+    return _NOTHING if parameters is None else _event_out(Event(parameters))
 
 
 def published_out(published: Published) -> WirePublished:
@@ -245,11 +248,15 @@ def operation_in(wire: WireSubscribe | WireChange | WireUnsubscribe) -> Operatio
     """The operation that was encoded."""
     if isinstance(wire, WireUnsubscribe):
         return Unsubscribe(wire.id)
-    parameters = None if wire.parameters is None else _parameters_in(wire.parameters)
+    parameters = None if _is_nothing(wire.parameters) else _parameters_in(wire.parameters)
     if isinstance(wire, WireChange):
-        expression = None if wire.expression is None else expression_in(wire.expression)
+        expression = None if _is_nothing(wire.expression) else expression_in(wire.expression)
         return Change(wire.id, expression, parameters)
     return Subscribe(wire.id, expression_in(wire.expression), None, parameters, wire.replace)
+
+
+def _is_nothing(raw: msgspec.Raw) -> bool:
+    return bytes(raw) == b"null"
 
 
 def expression_in(raw: msgspec.Raw) -> str | Subscription:
