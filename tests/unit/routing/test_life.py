@@ -120,6 +120,24 @@ def test_epochs_and_sequences_survive_a_restart() -> None:
     assert not [send for _, send in network.sent if isinstance(send.message, Announce)]
 
 
+def test_windows_that_were_not_settled_before_a_crash_are_not_settled_by_it() -> None:
+    network = pair()
+    network.broker("twig", "leaf", level=2)
+    network.host("far", "twig")
+    network.run(1.0)
+    network.sever("core", "leaf")
+    for number in range(3):
+        network.announce("far", [Subscribe(f"s{number}", f"x = {number}")])
+        network.run(0.1)
+    network.crash("leaf")
+    network.restart("leaf")
+    network.run(2.0)
+    assert network.hosts["far"].settled == 0  # the core has heard of none
+    network.mend("core", "leaf")
+    network.run(5.0)
+    assert network.hosts["far"].settled == 3
+
+
 def test_a_broker_that_forgets_everything_is_told_again_and_tells_again() -> None:
     network = pair()
     network.announce("below", [Subscribe("s", "x > 1")])
