@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 
 from predicast.covering import covers
 from predicast.covering.filter import Filter
-from predicast.covering.index import FilterIndex
+from predicast.covering.index import SketchIndex
 from predicast.errors import TooManyClausesError
 from predicast.matching.poset.poset import Poset
 from predicast.model import (
@@ -278,7 +278,7 @@ def test_the_index_loses_no_covering(
     outer, inner = Filter(one, absent), Filter(other, absent)
     if outer.is_never() or inner.is_never() or not outer.covers(inner):
         return
-    index = FilterIndex()
+    index = SketchIndex()
     sketches = [index.sketch(outer), index.sketch(inner)]
     # So many that no question stops early because few rows are left.
     rows = [[index.add(sketch) for sketch in sketches] for _ in range(8)]

@@ -48,8 +48,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from predicast.covering.filter import Filter
-from predicast.covering.index import FilterIndex, Sketch
-from predicast.model import Subscription
+from predicast.covering.index import SketchIndex
+from predicast.covering.sketches import Sketch
+from predicast.model import Event, Subscription
 
 
 class Node:
@@ -57,8 +58,8 @@ class Node:
 
     __slots__ = (
         "filter",
+        "number",
         "precursors",
-        "row",
         "sketch",
         "subscribers",
         "subscription",
@@ -69,7 +70,7 @@ class Node:
         self.filter = new
         self.sketch = sketch
         self.subscription = subscription  # one of those that the filter stands for
-        self.row = -1
+        self.number = -1  # in the index
         self.subscribers: set[int] = set()
         # Dictionaries for their order, which makes the count of covering tests reproducible.
         self.precursors: dict[Node, None] = {}
@@ -98,18 +99,18 @@ class CoveringGraph:
         # The longest waiting first; a plain dictionary is slow to find its first entry once many
         # before it are gone.
         self.waiting: OrderedDict[Node, None] = OrderedDict()
-        self._index = FilterIndex()
-        self._by_row: list[Node | None] = []
+        self._index = SketchIndex()
+        self._by_number: list[Node | None] = []
 
     def insert(self, new: Filter, subscription: Subscription) -> Node:
         """A new node, linked; the caller gives it a subscriber."""
         assert new not in self.nodes
         node = Node(new, self._index.sketch(new), subscription)
-        node.row = self._index.add(node.sketch)
-        if node.row == len(self._by_row):
-            self._by_row.append(node)
+        node.number = self._index.add(node.sketch)
+        if node.number == len(self._by_number):
+            self._by_number.append(node)
         else:
-            self._by_row[node.row] = node
+            self._by_number[node.number] = node
         self.nodes[new] = node
         self.entries[node] = None
         self.work.nodes_created += 1
@@ -127,8 +128,8 @@ class CoveringGraph:
         del self.nodes[node.filter]
         del self.entries[node]
         self.waiting.pop(node, None)
-        self._index.remove(node.row, node.sketch)
-        self._by_row[node.row] = None
+        self._index.remove(node.number)
+        self._by_number[node.number] = None
         self.work.nodes_removed += 1
 
     def rewrite(self, node: Node, new: Filter, subscription: Subscription) -> bool:
@@ -141,7 +142,7 @@ class CoveringGraph:
         del self.nodes[node.filter]
         self.nodes[new] = node
         sketch = self._index.sketch(new)
-        self._index.change(node.row, node.sketch, sketch)
+        self._index.change(node.number, sketch)
         node.filter, node.sketch, node.subscription = new, sketch, subscription
         self.waiting[node] = None
         if above or below:
@@ -163,6 +164,11 @@ class CoveringGraph:
         for node in [each for each in self.waiting if each in self.entries]:
             if node in self.entries:
                 self._relink(node)
+
+    def may_match(self, event: Event) -> list[Node]:
+        """Some nodes, and among them all whose filters the event matches."""
+        nodes = (self._by_number[number] for number in self._index.may_match(event))
+        return [node for node in nodes if node is not None]
 
     def edge_count(self) -> int:
         """How many edges there are."""
@@ -210,8 +216,8 @@ class CoveringGraph:
         covers = node.filter.covers
         return {each: None for each in candidates if covers(each.filter)}
 
-    def _at(self, rows: Iterable[int], besides: Node) -> list[Node]:
-        nodes = (self._by_row[row] for row in rows)
+    def _at(self, numbers: Iterable[int], besides: Node) -> list[Node]:
+        nodes = (self._by_number[number] for number in numbers)
         return [node for node in nodes if node is not None and node is not besides]
 
     def _cut(self, node: Node, above: list[Node], below: list[Node]) -> None:

@@ -1,0 +1,281 @@
+"""Blocks of sketches: rows of bits and hulls, and what is known of each block as a whole.
+
+::
+
+    block 0   speed  least 100 .. 150   greatest 200 .. 300      of all of its rows: its zone
+      row       live | speed          [100, 300]
+      row       live | speed height   [150, 200]
+      row       free
+
+A *zone* says how far the ends of a block's rows reach, which bits all of them have and which bits
+any has. A question is put to all zones at once, and then to all rows of the blocks that are left.
+A zone may be wider than its rows, after some have gone, and never narrower.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from predicast.covering.sketches import Hull, Sketch
+
+ROWS: Final = 64  # in a block
+_LIVE: Final = 1 << 62
+_FREE: Final = 1 << 63
+_EVERY: Final = 2**64 - 1
+_FIRST_BLOCKS: Final = 4
+# Once so many rows of a block have gone, its zone is worked out anew.
+_GONE: Final = ROWS // 4
+# A block is parted fairly if neither half has fewer rows than these.
+_FAIR: Final = ROWS // 4
+
+
+class Ends(NamedTuple):
+    """One end of the hulls on one attribute: of each row, and how far a block's reach."""
+
+    rows: np.ndarray  # (block, row)
+    lowest: np.ndarray
+    highest: np.ndarray
+
+
+class Halves(NamedTuple):
+    """How the rows of a block are parted: by one axis, those up to a value from the later ones."""
+
+    axis: int
+    last: float
+    later: np.ndarray
+
+    def is_fairer(self, other: Halves | None) -> bool:
+        return other is None or self.smaller() > other.smaller()
+
+    def smaller(self) -> int:
+        """How many rows the smaller half has."""
+        return min(len(self.later), ROWS - len(self.later))
+
+
+class Blocks:
+    """Rows in blocks; whoever owns them says in which block a row is put."""
+
+    def __init__(self) -> None:
+        self._numbers = np.full((_FIRST_BLOCKS, ROWS), -1, np.int64)  # whose row it is
+        self._bits = np.full((_FIRST_BLOCKS, ROWS), _FREE, np.uint64)
+        self._needs = np.full((_FIRST_BLOCKS, ROWS), _FREE, np.uint64)
+        self._common_bits = np.full(_FIRST_BLOCKS, _EVERY, np.uint64)
+        self._any_bits = np.zeros(_FIRST_BLOCKS, np.uint64)
+        self._common_needs = np.full(_FIRST_BLOCKS, _EVERY, np.uint64)
+        self._least: list[Ends] = []
+        self._greatest: list[Ends] = []
+        self._free_rows: list[list[int]] = []
+        self._gone: list[int] = []
+        self._free_blocks: list[int] = []
+
+    # Rows.
+
+    def new_block(self) -> int:
+        """A block without rows."""
+        if self._free_blocks:
+            return self._free_blocks.pop()
+        block = len(self._free_rows)
+        if block == len(self._bits):
+            self._grow()
+        self._free_rows.append(list(range(ROWS)))
+        self._gone.append(0)
+        return block
+
+    def free_block(self, block: int) -> None:
+        """Give back a block whose rows have all gone."""
+        assert self.count(block) == 0
+        self._tighten(block)
+        self._free_blocks.append(block)
+
+    def count(self, block: int) -> int:
+        """How many rows a block has."""
+        return ROWS - len(self._free_rows[block])
+
+    def add(self, block: int, number: int, sketch: Sketch) -> int:
+        """Put a sketch into a block that has room; returns the row."""
+        row = self._free_rows[block].pop()
+        self._numbers[block, row] = number
+        self.write(block, row, sketch)
+        return row
+
+    def write(self, block: int, row: int, sketch: Sketch) -> None:
+        """Put a sketch into a row, whatever it held, and widen the zone by it."""
+        self._bits[block, row] = sketch.bits | _LIVE
+        self._needs[block, row] = sketch.needs
+        self._common_bits[block] &= np.uint64(sketch.bits | _LIVE)
+        self._any_bits[block] |= np.uint64(sketch.bits | _LIVE)
+        self._common_needs[block] &= np.uint64(sketch.needs)
+        hulls = {column: (least, greatest) for column, least, greatest in sketch.hulls}
+        while hulls and len(self._least) <= max(hulls):
+            self._new_column()
+        for column in range(len(self._least)):
+            ends = hulls.get(column, (-math.inf, math.inf))
+            for (rows, lowest, highest), end in zip(
+                (self._least[column], self._greatest[column]), ends, strict=True
+            ):
+                rows[block, row] = end
+                lowest[block] = min(lowest[block], end)
+                highest[block] = max(highest[block], end)
+
+    def remove(self, block: int, row: int) -> None:
+        """Free a row."""
+        self._free(block, row)
+        self._free_rows[block].append(row)
+        self.loosen(block)
+
+    def loosen(self, block: int) -> None:
+        """Note that a row is no longer what the zone was made for."""
+        self._gone[block] += 1
+        if self._gone[block] >= _GONE:
+            self._tighten(block)
+
+    def move(self, block: int, rows: np.ndarray, to: int) -> list[int]:
+        """Put rows into an empty block, from its first row on; returns their numbers."""
+        assert self.count(to) == 0
+        for each in (self._numbers, self._bits, self._needs, *(axis.rows for axis in self._axes())):
+            each[to, : len(rows)] = each[block, rows]
+        self._free(block, rows)
+        self._free_rows[block] += rows.tolist()
+        self._free_rows[to] = list(range(len(rows), ROWS))
+        self._tighten(block)
+        self._tighten(to)
+        moved: list[int] = self._numbers[to, : len(rows)].tolist()
+        return moved
+
+    def _free(self, block: int, rows: int | np.ndarray) -> None:
+        self._numbers[block, rows] = -1
+        self._bits[block, rows] = _FREE
+        self._needs[block, rows] = _FREE
+
+    # Questions.
+
+    def may_cover(self, sketch: Sketch) -> list[int]:
+        """The numbers of filters that may cover the sketch's."""
+        foreign = ~(sketch.bits | _LIVE) & _EVERY
+        zones = (self._common_bits & np.uint64(foreign)) == 0
+        return self._ask(zones, self._bits, foreign, 0, sketch.hulls, around=True)
+
+    def may_be_covered(self, sketch: Sketch) -> list[int]:
+        """The numbers of filters that the sketch's may cover."""
+        own = sketch.bits | _LIVE
+        zones = (self._any_bits & np.uint64(own)) == own
+        return self._ask(zones, self._bits, own, own, sketch.hulls, around=False)
+
+    def may_match(self, event: Sketch) -> list[int]:
+        """The numbers of filters that an event with that sketch may match."""
+        lacking = ~event.bits & _EVERY
+        zones = (self._common_needs & np.uint64(lacking)) == 0
+        # What meets an interval begins before that ends, and ends after it begins.
+        met = [(column, greatest, least) for column, least, greatest in event.hulls]
+        return self._ask(zones, self._needs, lacking, 0, met, around=True)
+
+    def _ask(
+        self,
+        zones: np.ndarray,
+        bits: np.ndarray,
+        mask: int,
+        masked: int,
+        hulls: list[Hull],
+        *,
+        around: bool,
+    ) -> list[int]:
+        """The numbers of the rows whose hulls lie around those given, or within them.
+
+        Only blocks whose zones may hold one are looked at, and rows whose bits are as they should.
+        """
+        known = [hull for hull in hulls if hull[0] < len(self._least)]
+        for column, least, greatest in known:
+            _, low, high = self._least[column]
+            _, low_end, high_end = self._greatest[column]
+            if around:
+                zones &= low <= least
+                zones &= high_end >= greatest
+            else:
+                zones &= high >= least
+                zones &= low_end <= greatest
+        blocks = zones.nonzero()[0]
+        rows = (bits[blocks] & np.uint64(mask)) == masked
+        for column, least, greatest in known:
+            if around:
+                rows &= self._least[column].rows[blocks] <= least
+                rows &= self._greatest[column].rows[blocks] >= greatest
+            else:
+                rows &= self._least[column].rows[blocks] >= least
+                rows &= self._greatest[column].rows[blocks] <= greatest
+        found: list[int] = self._numbers[blocks][rows].tolist()
+        return found
+
+    # Splitting.
+
+    def halves(self, block: int, first_axis: int) -> Halves | None:
+        """How to part a full block by one end of one hull; ``None`` if its rows are all alike.
+
+        Axes take turns, from the first one given on; one that parts unfairly is passed over.
+        """
+        axes = self._axes()
+        best: Halves | None = None
+        for turn in range(len(axes)):
+            axis = (first_axis + turn) % len(axes)
+            found = _parted(axis, axes[axis].rows[block])
+            if found is not None and found.is_fairer(best):
+                best = found
+                if found.smaller() >= _FAIR:
+                    break
+        return best
+
+    def _axes(self) -> list[Ends]:
+        return [ends for both in zip(self._least, self._greatest, strict=True) for ends in both]
+
+    def _tighten(self, block: int) -> None:
+        """Work out the zone of a block from its rows."""
+        self._gone[block] = 0
+        live = (self._numbers[block] >= 0).nonzero()[0]
+        bits, needs = self._bits[block, live], self._needs[block, live]
+        self._common_bits[block] = np.bitwise_and.reduce(bits)
+        self._any_bits[block] = np.bitwise_or.reduce(bits)
+        self._common_needs[block] = np.bitwise_and.reduce(needs)
+        for rows, lowest, highest in self._axes():
+            values = rows[block, live]
+            lowest[block] = values.min(initial=math.inf)
+            highest[block] = values.max(initial=-math.inf)
+
+    def _new_column(self) -> None:
+        """Hulls on one attribute more, which no row has looked at so far."""
+        size = len(self._bits)
+        for ends, end in ((self._least, -math.inf), (self._greatest, math.inf)):
+            ends.append(Ends(np.full((size, ROWS), end), np.full(size, end), np.full(size, end)))
+
+    def _grow(self) -> None:
+        size = len(self._bits)
+        self._numbers = _longer(self._numbers, -1)
+        self._bits = _longer(self._bits, _FREE)
+        self._needs = _longer(self._needs, _FREE)
+        self._common_bits = _longer(self._common_bits, _EVERY)
+        self._any_bits = _longer(self._any_bits, 0)
+        self._common_needs = _longer(self._common_needs, _EVERY)
+        for ends in (self._least, self._greatest):
+            ends[:] = [
+                Ends(_longer(rows, 0), _longer(lowest, math.inf), _longer(highest, -math.inf))
+                for rows, lowest, highest in ends
+            ]
+        assert len(self._bits) == 2 * size
+
+
+def _parted(axis: int, values: np.ndarray) -> Halves | None:
+    """The rows of a full block in two by their values, as evenly as these allow."""
+    ordered = np.sort(values)
+    middle = ordered[ROWS // 2 - 1]
+    before = ordered[max(0, int(np.searchsorted(ordered, middle)) - 1)]
+    best: Halves | None = None
+    for last in (middle, before):
+        found = Halves(axis, float(last), (values > last).nonzero()[0])
+        if 0 < len(found.later) < ROWS and found.is_fairer(best):
+            best = found
+    return best
+
+
+def _longer(rows: np.ndarray, filled: float) -> np.ndarray:
+    return np.concatenate([rows, np.full_like(rows, filled)])
