@@ -288,6 +288,20 @@ def test_the_index_loses_no_covering(
 
 @pytest.mark.parametrize("absent", _POLICIES)
 @settings(deadline=None, suppress_health_check=_SLOW)
+@given(data=st.data(), subscription=wanted(), others=st.lists(wanted(), max_size=3))
+def test_the_index_loses_no_match(
+    absent: Absent, data: Any, subscription: Subscription, others: list[Subscription]
+) -> None:
+    event = data.draw(events_near(subscription) | happenings())
+    index = SketchIndex()
+    filters = [Filter(each, absent) for each in (subscription, *others)]
+    numbers = {index.add(index.sketch(each)): each for each in filters if not each.is_never()}
+    matched = {number for number, each in numbers.items() if each.matches(event)}
+    assert matched <= set(index.may_match(event))
+
+
+@pytest.mark.parametrize("absent", _POLICIES)
+@settings(deadline=None, suppress_health_check=_SLOW)
 @given(data=st.data(), subscription=wanted())
 def test_the_same_in_other_words_is_the_same_filter(
     absent: Absent, data: Any, subscription: Subscription

@@ -15,11 +15,12 @@ A zone may be wider than its rows, after some have gone, and never narrower.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from predicast.covering.sketches import Hull, Sketch
+from predicast.covering.sketches import Sketch
 
 ROWS: Final = 64  # in a block
 _LIVE: Final = 1 << 62
@@ -38,6 +39,19 @@ class Ends(NamedTuple):
     rows: np.ndarray  # (block, row)
     lowest: np.ndarray
     highest: np.ndarray
+
+
+class Marks(NamedTuple):
+    """The marks on one attribute: those that rows have, and those that they allow.
+
+    Of a row of which nothing is known, that is none and all. Of a block, what all of them have and
+    what any allows.
+    """
+
+    has: np.ndarray  # (block, row)
+    allows: np.ndarray
+    all_have: np.ndarray
+    any_allows: np.ndarray
 
 
 class Halves(NamedTuple):
@@ -67,6 +81,7 @@ class Blocks:
         self._common_needs = np.full(_FIRST_BLOCKS, _EVERY, np.uint64)
         self._least: list[Ends] = []
         self._greatest: list[Ends] = []
+        self._marks: dict[int, Marks] = {}  # by column, of those in which some row has marks
         self._free_rows: list[list[int]] = []
         self._gone: list[int] = []
         self._free_blocks: list[int] = []
@@ -111,6 +126,14 @@ class Blocks:
         hulls = {column: (least, greatest) for column, least, greatest in sketch.hulls}
         while hulls and len(self._least) <= max(hulls):
             self._new_column()
+        for column in sketch.marks.keys() - self._marks.keys():
+            self._new_marks(column)
+        for column, marks in self._marks.items():
+            known = sketch.marks.get(column)
+            has, allows = (0, _EVERY) if known is None else (known, known)
+            marks.has[block, row], marks.allows[block, row] = has, allows
+            marks.all_have[block] &= np.uint64(has)
+            marks.any_allows[block] |= np.uint64(allows)
         for column in range(len(self._least)):
             ends = hulls.get(column, (-math.inf, math.inf))
             for (rows, lowest, highest), end in zip(
@@ -135,7 +158,7 @@ class Blocks:
     def move(self, block: int, rows: np.ndarray, to: int) -> list[int]:
         """Put rows into an empty block, from its first row on; returns their numbers."""
         assert self.count(to) == 0
-        for each in (self._numbers, self._bits, self._needs, *(axis.rows for axis in self._axes())):
+        for each in self._of_rows():
             each[to, : len(rows)] = each[block, rows]
         self._free(block, rows)
         self._free_rows[block] += rows.tolist()
@@ -144,6 +167,12 @@ class Blocks:
         self._tighten(to)
         moved: list[int] = self._numbers[to, : len(rows)].tolist()
         return moved
+
+    def _of_rows(self) -> Iterator[np.ndarray]:
+        yield from (self._numbers, self._bits, self._needs)
+        yield from (axis.rows for axis in self._axes())
+        for marks in self._marks.values():
+            yield from (marks.has, marks.allows)
 
     def _free(self, block: int, rows: int | np.ndarray) -> None:
         self._numbers[block, rows] = -1
@@ -156,20 +185,21 @@ class Blocks:
         """The numbers of filters that may cover the sketch's."""
         foreign = ~(sketch.bits | _LIVE) & _EVERY
         zones = (self._common_bits & np.uint64(foreign)) == 0
-        return self._ask(zones, self._bits, foreign, 0, sketch.hulls, around=True)
+        return self._ask(zones, self._bits, foreign, 0, sketch, around=True)
 
     def may_be_covered(self, sketch: Sketch) -> list[int]:
         """The numbers of filters that the sketch's may cover."""
         own = sketch.bits | _LIVE
         zones = (self._any_bits & np.uint64(own)) == own
-        return self._ask(zones, self._bits, own, own, sketch.hulls, around=False)
+        return self._ask(zones, self._bits, own, own, sketch, around=False)
 
     def may_match(self, event: Sketch) -> list[int]:
         """The numbers of filters that an event with that sketch may match."""
         lacking = ~event.bits & _EVERY
         zones = (self._common_needs & np.uint64(lacking)) == 0
         # What meets an interval begins before that ends, and ends after it begins.
-        met = [(column, greatest, least) for column, least, greatest in event.hulls]
+        hulls = [(column, greatest, least) for column, least, greatest in event.hulls]
+        met = Sketch(event.bits, 0, hulls, event.marks)
         return self._ask(zones, self._needs, lacking, 0, met, around=True)
 
     def _ask(
@@ -178,15 +208,18 @@ class Blocks:
         bits: np.ndarray,
         mask: int,
         masked: int,
-        hulls: list[Hull],
+        sketch: Sketch,
         *,
         around: bool,
     ) -> list[int]:
-        """The numbers of the rows whose hulls lie around those given, or within them.
+        """The numbers of the rows whose hulls and marks include the sketch's, or are within them.
 
         Only blocks whose zones may hold one are looked at, and rows whose bits are as they should.
         """
-        known = [hull for hull in hulls if hull[0] < len(self._least)]
+        known = [hull for hull in sketch.hulls if hull[0] < len(self._least)]
+        marked = [
+            (self._marks[c], np.uint64(m)) for c, m in sketch.marks.items() if c in self._marks
+        ]
         for column, least, greatest in known:
             _, low, high = self._least[column]
             _, low_end, high_end = self._greatest[column]
@@ -196,6 +229,9 @@ class Blocks:
             else:
                 zones &= high >= least
                 zones &= low_end <= greatest
+        for marks, own in marked:
+            outside = own & ~marks.any_allows if around else marks.all_have & ~own
+            zones &= outside == 0
         blocks = zones.nonzero()[0]
         rows = (bits[blocks] & np.uint64(mask)) == masked
         for column, least, greatest in known:
@@ -205,6 +241,9 @@ class Blocks:
             else:
                 rows &= self._least[column].rows[blocks] >= least
                 rows &= self._greatest[column].rows[blocks] <= greatest
+        for marks, own in marked:
+            outside = own & ~marks.allows[blocks] if around else marks.has[blocks] & ~own
+            rows &= outside == 0
         found: list[int] = self._numbers[blocks][rows].tolist()
         return found
 
@@ -237,6 +276,9 @@ class Blocks:
         self._common_bits[block] = np.bitwise_and.reduce(bits)
         self._any_bits[block] = np.bitwise_or.reduce(bits)
         self._common_needs[block] = np.bitwise_and.reduce(needs)
+        for marks in self._marks.values():
+            marks.all_have[block] = np.bitwise_and.reduce(marks.has[block, live])
+            marks.any_allows[block] = np.bitwise_or.reduce(marks.allows[block, live])
         for rows, lowest, highest in self._axes():
             values = rows[block, live]
             lowest[block] = values.min(initial=math.inf)
@@ -248,8 +290,17 @@ class Blocks:
         for ends, end in ((self._least, -math.inf), (self._greatest, math.inf)):
             ends.append(Ends(np.full((size, ROWS), end), np.full(size, end), np.full(size, end)))
 
-    def _grow(self) -> None:
+    def _new_marks(self, column: int) -> None:
+        """Marks on one attribute more, of which no row has any so far."""
         size = len(self._bits)
+        self._marks[column] = Marks(
+            np.zeros((size, ROWS), np.uint64),
+            np.full((size, ROWS), _EVERY, np.uint64),
+            np.zeros(size, np.uint64),
+            np.full(size, _EVERY, np.uint64),
+        )
+
+    def _grow(self) -> None:
         self._numbers = _longer(self._numbers, -1)
         self._bits = _longer(self._bits, _FREE)
         self._needs = _longer(self._needs, _FREE)
@@ -261,7 +312,13 @@ class Blocks:
                 Ends(_longer(rows, 0), _longer(lowest, math.inf), _longer(highest, -math.inf))
                 for rows, lowest, highest in ends
             ]
-        assert len(self._bits) == 2 * size
+        for column, (has, allows, all_have, any_allows) in self._marks.items():
+            self._marks[column] = Marks(
+                _longer(has, 0),
+                _longer(allows, 0),
+                _longer(all_have, _EVERY),
+                _longer(any_allows, 0),
+            )
 
 
 def _parted(axis: int, values: np.ndarray) -> Halves | None:

@@ -5,10 +5,13 @@ is also a row of numbers, which NumPy compares with those of many others at once
 
 - *bits* for the attributes that all of its clauses look at;
 - *needs*, the bits of those that must be present;
-- for each of these attributes a *hull*: the least and the greatest value that it admits.
+- for each of these attributes a *hull*: the least and the greatest value that it admits;
+- where these are a few values, and not ranges, *marks*: one of 64 bits for each value.
 
-If A covers B, then A's bits are among B's, and A's hulls include B's. If an event matches A, then
-it has what A needs, and its values lie in A's hulls, or its intervals meet them. These conditions
+If A covers B, then A's bits are among B's, A's hulls include B's, and B's marks are among A's. If
+an event matches A, then it has what A needs, its values lie in A's hulls, or its intervals meet
+them, and the marks of its values are among A's. Sets of cells such as {1, 3} have hulls that say
+little of them, and marks that say nearly all. These conditions
 are necessary and not sufficient: what they leave is tested exactly. Hulls are floats: rounding
 keeps order, and so does taking a string's first characters for a number. Only the first attributes
 seen have a hull, the rest only their bits, so that memory per filter is bounded.
@@ -22,7 +25,7 @@ from typing import Any, Final, TypeAlias
 
 from predicast.covering.filter import Filter
 from predicast.covering.ranges import Range
-from predicast.model import Event, Interval
+from predicast.model import Event, Interval, Kind
 from predicast.model.domain import Domain
 from predicast.model.elements import Elements
 from predicast.model.values import microseconds
@@ -32,18 +35,24 @@ HULLS: Final = 32  # attributes with hulls, and a bit each: 512 bytes per filter
 _SHARED_BITS: Final = 30
 _CODE_POINTS: Final = 1 << 21
 
+# Past so many values nearly every mark is among them, and they are not worth having.
+_MOST_MARKED: Final = 64
+_MIXED: Final = 0x9E3779B97F4A7C15  # neighbouring numbers get marks far from each other
+_EVERY: Final = 2**64 - 1
+
 Hull: TypeAlias = tuple[int, float, float]  # column, least, greatest
 
 
 class Sketch:
-    """The bits, needs and hulls of a filter, or those of an event, which needs nothing."""
+    """The bits, needs, hulls and marks of a filter, or those of an event, which needs nothing."""
 
-    __slots__ = ("bits", "hulls", "needs")
+    __slots__ = ("bits", "hulls", "marks", "needs")
 
-    def __init__(self, bits: int, needs: int, hulls: list[Hull]) -> None:
+    def __init__(self, bits: int, needs: int, hulls: list[Hull], marks: dict[int, int]) -> None:
         self.bits = bits
         self.needs = needs
         self.hulls = hulls
+        self.marks = marks  # by column; of a column that is not there nothing is known
 
 
 class Sketcher:
@@ -57,6 +66,7 @@ class Sketcher:
         first, *others = of.clauses
         bits = needs = 0
         hulls: list[Hull] = []
+        marks: dict[int, int] = {}
         for attribute, domain in first.items():
             domains = [domain]
             if others:
@@ -71,12 +81,16 @@ class Sketcher:
             if column < HULLS:
                 lows, highs = zip(*map(_ends, domains), strict=True)
                 hulls.append((column, min(lows), max(highs)))
-        return Sketch(bits, needs, hulls)
+                marked = _marks_of_all(domains)
+                if marked is not None:
+                    marks[column] = marked
+        return Sketch(bits, needs, hulls, marks)
 
     def of_event(self, event: Event) -> Sketch:
         """The sketch of an event, as far as filters look at its attributes."""
         bits = 0
         hulls: list[Hull] = []
+        marks: dict[int, int] = {}
         for attribute, value in event.items():
             column = self._columns.get(attribute)
             if column is None:
@@ -84,7 +98,11 @@ class Sketcher:
             bits |= _bit(column)
             if column < HULLS:
                 hulls.append((column, *_extent(value)))
-        return Sketch(bits, 0, hulls)
+                if not isinstance(value, Interval | Elements):
+                    marks[column] = _mark(
+                        microseconds(value) if isinstance(value, datetime) else value
+                    )
+        return Sketch(bits, 0, hulls, marks)
 
 
 def _bit(column: int) -> int:
@@ -109,6 +127,41 @@ def _ends(domain: Range | Domain) -> tuple[float, float]:
         -math.inf if lo is None else _as_float(lo),
         math.inf if hi is None else _as_float(hi),
     )
+
+
+def _marks_of_all(domains: list[Range | Domain]) -> int | None:
+    """The marks of all values that some domain admits; ``None`` if they are not a few."""
+    marks = 0
+    for domain in domains:
+        marked = _marks(domain)
+        if marked is None:
+            return None
+        marks |= marked
+    return marks
+
+
+def _marks(domain: Range | Domain) -> int | None:
+    if isinstance(domain, tuple):
+        return _mark(domain[0]) if domain[0] == domain[2] else None
+    if domain.others or len(domain.spans) > _MOST_MARKED:
+        return None
+    marks = 0
+    for span in domain.spans:
+        if span.lo is None or span.hi != _end_of_one(domain.kind, span.lo):
+            return None
+        marks |= _mark(span.lo)
+    return marks
+
+
+def _end_of_one(kind: Kind | None, value: Any) -> Any:
+    """Where a span of one value ends: numbers have no next value, the others end before theirs."""
+    if kind is Kind.NUMBER:
+        return value
+    return value + "\0" if isinstance(value, str) else value + 1
+
+
+def _mark(value: Any) -> int:
+    return 1 << ((hash(value) * _MIXED & _EVERY) >> 58)
 
 
 def _extent(value: Any) -> tuple[float, float]:
