@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 
 ONTOLOGY: Final = "ontology"  # the paper whose events are graphs
+FILTER_INDEX: Final = "filter-index"  # the paper that region joins go with
 
 Out = Annotated[Path, typer.Option(help="Where results are written.")]
 Docs = Annotated[
@@ -70,13 +71,13 @@ def papers(
         list[str] | None,
         typer.Argument(
             metavar="[PAPER]...",
-            help="ceem, redundant-attributes, vector-subscriptions, ontology.",
+            help="ceem, redundant-attributes, vector-subscriptions, filter-index, ontology.",
         ),
     ] = None,
     *,
     preset: Annotated[Size, typer.Option(help="A quick look, or the papers' sizes.")] = Size.SMALL,
     matchers: Annotated[
-        str, typer.Option(help="Names with commas; the papers' own if left out.")
+        str, typer.Option(help="Names with commas; each paper's own if left out.")
     ] = "",
     repeats: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     seed: Annotated[int, typer.Option(help="0 is the workload that the figures show.")] = 0,
@@ -84,29 +85,29 @@ def papers(
     docs: Docs = None,
 ) -> None:
     """Run the papers' experiments again: results, figures, and a verdict on every claim."""
-    from bench.papers.runner import EFFORT, known_paper_matchers, run, turns
+    from bench.papers.runner import EFFORT, run, turns
     from bench.papers.workloads import PAPERS
     from predicast.errors import UnknownMatcherError
     from predicast.matching import make_matcher
 
     chosen = _chosen("paper", names, [*PAPERS, ONTOLOGY])
-    if ONTOLOGY in chosen:
-        _run_ontology(preset, repeats, seed, out)
-        chosen.remove(ONTOLOGY)
-    if not chosen:
-        return
     contestants = [name.strip() for name in matchers.split(",") if name.strip()]
     try:
         for name in contestants:
             make_matcher(name)
     except UnknownMatcherError as error:
         raise typer.BadParameter(error.message) from error
+    if ONTOLOGY in chosen:
+        _run_ontology(preset, repeats, seed, out)
+        chosen.remove(ONTOLOGY)
+    if not chosen:
+        return
     experiments = [each for name in chosen for each in PAPERS[name].experiments(preset, seed)]
     effort = replace(EFFORT[preset], repeats=repeats or EFFORT[preset].repeats)
     with progress_bar("preparing", total=turns(experiments, effort)) as bar:
         measured = run(
             experiments,
-            contestants or known_paper_matchers(),
+            contestants,
             size=preset,
             seed=seed,
             effort=effort,
@@ -116,6 +117,28 @@ def papers(
     measured.write(path)
     _tell([path])
     _document(measured, out, docs)
+    if FILTER_INDEX in chosen:
+        _run_region_joins(preset, repeats, seed, out, docs)
+
+
+def _run_region_joins(
+    preset: Size, repeats: int | None, seed: int, out: Path, docs: Path | None
+) -> None:
+    """All pairs of two sets of regions: the batch form of that paper's matching."""
+    from bench.papers.region_joins import (
+        points,
+        region_join_table,
+        run_region_joins,
+        write_region_joins,
+    )
+
+    with progress_bar("preparing", total=points(preset)) as bar:
+        measured = run_region_joins(size=preset, seed=seed, repeats=repeats or 5, progress=bar.step)
+    path = out / f"region-joins-{preset}.json"
+    measured.write(path)
+    _tell([path])
+    _show([region_join_table(measured)])
+    _tell(write_both(partial(write_region_joins, measured), out, docs))
 
 
 def _run_ontology(preset: Size, repeats: int | None, seed: int, out: Path) -> None:
