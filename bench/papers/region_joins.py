@@ -264,5 +264,6 @@ def _draw(axes: Axes, report: RegionJoinReport, dimensions: int) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(plain))
     for name, line in lines.items():
         draw_line(axes, line, _LOOKS[name], stands_out=name == OURS)
+    axes.autoscale_view()  # names go by where lines end
     early = [name for name, line in lines.items() if line[-1][0] < counts[-1]]
     name_lines(axes, lines, _LOOKS.__getitem__, early=early, stands_out=OURS)

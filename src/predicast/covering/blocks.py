@@ -33,14 +33,6 @@ _GONE: Final = ROWS // 4
 _FAIR: Final = ROWS // 4
 
 
-class Ends(NamedTuple):
-    """One end of the hulls on one attribute: of each row, and how far a block's reach."""
-
-    rows: np.ndarray  # (block, row)
-    lowest: np.ndarray
-    highest: np.ndarray
-
-
 class Marks(NamedTuple):
     """The marks on one attribute: those that rows have, and those that they allow.
 
@@ -79,8 +71,10 @@ class Blocks:
         self._common_bits = np.full(_FIRST_BLOCKS, _EVERY, np.uint64)
         self._any_bits = np.zeros(_FIRST_BLOCKS, np.uint64)
         self._common_needs = np.full(_FIRST_BLOCKS, _EVERY, np.uint64)
-        self._least: list[Ends] = []
-        self._greatest: list[Ends] = []
+        # By axis: the least value on an attribute, then the greatest, then those on the next one.
+        self._ends = np.empty((0, _FIRST_BLOCKS, ROWS))
+        self._lowest = np.empty((0, _FIRST_BLOCKS))  # of each block
+        self._highest = np.empty((0, _FIRST_BLOCKS))
         self._marks: dict[int, Marks] = {}  # by column, of those in which some row has marks
         self._free_rows: list[list[int]] = []
         self._gone: list[int] = []
@@ -109,23 +103,23 @@ class Blocks:
         """How many rows a block has."""
         return ROWS - len(self._free_rows[block])
 
-    def add(self, block: int, number: int, sketch: Sketch) -> int:
-        """Put a sketch into a block that has room; returns the row."""
+    def add(self, block: int, number: int, sketch: Sketch, ends: list[float]) -> int:
+        """Put a sketch, and its ends by axis, into a block that has room; returns the row."""
         row = self._free_rows[block].pop()
         self._numbers[block, row] = number
-        self.write(block, row, sketch)
+        self.write(block, row, sketch, ends)
         return row
 
-    def write(self, block: int, row: int, sketch: Sketch) -> None:
+    def write(self, block: int, row: int, sketch: Sketch, ends: list[float]) -> None:
         """Put a sketch into a row, whatever it held, and widen the zone by it."""
         self._bits[block, row] = sketch.bits | _LIVE
         self._needs[block, row] = sketch.needs
         self._common_bits[block] &= np.uint64(sketch.bits | _LIVE)
         self._any_bits[block] |= np.uint64(sketch.bits | _LIVE)
         self._common_needs[block] &= np.uint64(sketch.needs)
-        hulls = {column: (least, greatest) for column, least, greatest in sketch.hulls}
-        while hulls and len(self._least) <= max(hulls):
-            self._new_column()
+        self._ends[:, block, row] = ends
+        self._lowest[:, block] = np.minimum(self._lowest[:, block], ends)
+        self._highest[:, block] = np.maximum(self._highest[:, block], ends)
         for column in sketch.marks.keys() - self._marks.keys():
             self._new_marks(column)
         for column, marks in self._marks.items():
@@ -134,14 +128,17 @@ class Blocks:
             marks.has[block, row], marks.allows[block, row] = has, allows
             marks.all_have[block] &= np.uint64(has)
             marks.any_allows[block] |= np.uint64(allows)
-        for column in range(len(self._least)):
-            ends = hulls.get(column, (-math.inf, math.inf))
-            for (rows, lowest, highest), end in zip(
-                (self._least[column], self._greatest[column]), ends, strict=True
-            ):
-                rows[block, row] = end
-                lowest[block] = min(lowest[block], end)
-                highest[block] = max(highest[block], end)
+
+    def ends_of(self, sketch: Sketch) -> list[float]:
+        """The ends of a sketch by axis; those of one that does not look there are infinite."""
+        if sketch.hulls:
+            last = max(column for column, _, _ in sketch.hulls)
+            while len(self._ends) <= 2 * last:
+                self._new_column()
+        ends = [-math.inf, math.inf] * (len(self._ends) // 2)
+        for column, least, greatest in sketch.hulls:
+            ends[2 * column], ends[2 * column + 1] = least, greatest
+        return ends
 
     def remove(self, block: int, row: int) -> None:
         """Free a row."""
@@ -160,6 +157,7 @@ class Blocks:
         assert self.count(to) == 0
         for each in self._of_rows():
             each[to, : len(rows)] = each[block, rows]
+        self._ends[:, to, : len(rows)] = self._ends[:, block, rows]
         self._free(block, rows)
         self._free_rows[block] += rows.tolist()
         self._free_rows[to] = list(range(len(rows), ROWS))
@@ -170,7 +168,6 @@ class Blocks:
 
     def _of_rows(self) -> Iterator[np.ndarray]:
         yield from (self._numbers, self._bits, self._needs)
-        yield from (axis.rows for axis in self._axes())
         for marks in self._marks.values():
             yield from (marks.has, marks.allows)
 
@@ -216,31 +213,29 @@ class Blocks:
 
         Only blocks whose zones may hold one are looked at, and rows whose bits are as they should.
         """
-        known = [hull for hull in sketch.hulls if hull[0] < len(self._least)]
+        known = [hull for hull in sketch.hulls if 2 * hull[0] < len(self._ends)]
         marked = [
-            (self._marks[c], np.uint64(m)) for c, m in sketch.marks.items() if c in self._marks
+            (self._marks[column], np.uint64(marks))
+            for column, marks in sketch.marks.items()
+            if column in self._marks
         ]
         for column, least, greatest in known:
-            _, low, high = self._least[column]
-            _, low_end, high_end = self._greatest[column]
+            axis = 2 * column
             if around:
-                zones &= low <= least
-                zones &= high_end >= greatest
+                zones &= self._lowest[axis] <= least
+                zones &= self._highest[axis + 1] >= greatest
             else:
-                zones &= high >= least
-                zones &= low_end <= greatest
+                zones &= self._highest[axis] >= least
+                zones &= self._lowest[axis + 1] <= greatest
         for marks, own in marked:
             outside = own & ~marks.any_allows if around else marks.all_have & ~own
             zones &= outside == 0
         blocks = zones.nonzero()[0]
         rows = (bits[blocks] & np.uint64(mask)) == masked
         for column, least, greatest in known:
-            if around:
-                rows &= self._least[column].rows[blocks] <= least
-                rows &= self._greatest[column].rows[blocks] >= greatest
-            else:
-                rows &= self._least[column].rows[blocks] >= least
-                rows &= self._greatest[column].rows[blocks] <= greatest
+            begins, ends = self._ends[2 * column][blocks], self._ends[2 * column + 1][blocks]
+            rows &= begins <= least if around else begins >= least
+            rows &= ends >= greatest if around else ends <= greatest
         for marks, own in marked:
             outside = own & ~marks.allows[blocks] if around else marks.has[blocks] & ~own
             rows &= outside == 0
@@ -254,19 +249,15 @@ class Blocks:
 
         Axes take turns, from the first one given on; one that parts unfairly is passed over.
         """
-        axes = self._axes()
         best: Halves | None = None
-        for turn in range(len(axes)):
-            axis = (first_axis + turn) % len(axes)
-            found = _parted(axis, axes[axis].rows[block])
+        for turn in range(len(self._ends)):
+            axis = (first_axis + turn) % len(self._ends)
+            found = _parted(axis, self._ends[axis, block])
             if found is not None and found.is_fairer(best):
                 best = found
                 if found.smaller() >= _FAIR:
                     break
         return best
-
-    def _axes(self) -> list[Ends]:
-        return [ends for both in zip(self._least, self._greatest, strict=True) for ends in both]
 
     def _tighten(self, block: int) -> None:
         """Work out the zone of a block from its rows."""
@@ -279,16 +270,17 @@ class Blocks:
         for marks in self._marks.values():
             marks.all_have[block] = np.bitwise_and.reduce(marks.has[block, live])
             marks.any_allows[block] = np.bitwise_or.reduce(marks.allows[block, live])
-        for rows, lowest, highest in self._axes():
-            values = rows[block, live]
-            lowest[block] = values.min(initial=math.inf)
-            highest[block] = values.max(initial=-math.inf)
+        ends = self._ends[:, block, live]
+        self._lowest[:, block] = ends.min(axis=1, initial=math.inf)
+        self._highest[:, block] = ends.max(axis=1, initial=-math.inf)
 
     def _new_column(self) -> None:
         """Hulls on one attribute more, which no row has looked at so far."""
-        size = len(self._bits)
-        for ends, end in ((self._least, -math.inf), (self._greatest, math.inf)):
-            ends.append(Ends(np.full((size, ROWS), end), np.full(size, end), np.full(size, end)))
+        for end in (-math.inf, math.inf):
+            self._ends = np.concatenate([self._ends, np.full((1, *self._bits.shape), end)])
+            zone = np.full((1, len(self._bits)), end)
+            self._lowest = np.concatenate([self._lowest, zone])
+            self._highest = np.concatenate([self._highest, zone])
 
     def _new_marks(self, column: int) -> None:
         """Marks on one attribute more, of which no row has any so far."""
@@ -307,11 +299,9 @@ class Blocks:
         self._common_bits = _longer(self._common_bits, _EVERY)
         self._any_bits = _longer(self._any_bits, 0)
         self._common_needs = _longer(self._common_needs, _EVERY)
-        for ends in (self._least, self._greatest):
-            ends[:] = [
-                Ends(_longer(rows, 0), _longer(lowest, math.inf), _longer(highest, -math.inf))
-                for rows, lowest, highest in ends
-            ]
+        self._ends = _longer(self._ends, 0, axis=1)
+        self._lowest = _longer(self._lowest, math.inf, axis=1)
+        self._highest = _longer(self._highest, -math.inf, axis=1)
         for column, (has, allows, all_have, any_allows) in self._marks.items():
             self._marks[column] = Marks(
                 _longer(has, 0),
@@ -334,5 +324,5 @@ def _parted(axis: int, values: np.ndarray) -> Halves | None:
     return best
 
 
-def _longer(rows: np.ndarray, filled: float) -> np.ndarray:
-    return np.concatenate([rows, np.full_like(rows, filled)])
+def _longer(rows: np.ndarray, filled: float, axis: int = 0) -> np.ndarray:
+    return np.concatenate([rows, np.full_like(rows, filled)], axis)

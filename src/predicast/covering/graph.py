@@ -37,14 +37,15 @@ maxima: whatever covers an entry is covered by a maximum, that is an entry, both
 A bridge is left out where another precursor of the lower node already lies in between. If that one
 is waiting, a path to it is not certain: the bridge is built, and the lower node waits too.
 
-**Cost.** Relink: two questions to the index, a covering test for each candidate. Cut: a test for
+**Cost.** Relink: two questions to the index, a covering test for each candidate that no link leads
+to from one that passed. Cut: a test for
 each neighbour; bridges, where edges drop, for each pair of them. Nothing is recursive.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from predicast.covering.filter import Filter
@@ -200,21 +201,32 @@ class CoveringGraph:
         for each in [one for one in node.successors if one not in highest]:
             self._disconnect(node, each)
         if covered:
-            for each in coverers:
+            # An edge that skips a settled node leads from one of the lowest to one of the highest.
+            for each in coverers if self.waiting else lowest:
                 for skipping in each.successors.keys() & below:
                     self._disconnect(each, skipping)
 
     def _coverers(self, node: Node) -> dict[Node, None]:
-        candidates = self._at(self._index.may_cover(node.sketch), node)
-        self.work.covering_tests += len(candidates)
+        """Whatever covers a node; what covers a coverer does too, and is not tested."""
         covered = node.filter
-        return {each: None for each in candidates if each.filter.covers(covered)}
+        found: dict[Node, None] = {}
+        for each in self._at(self._index.may_cover(node.sketch), node):
+            if each not in found:
+                self.work.covering_tests += 1
+                if each.filter.covers(covered):
+                    _add_with_all(found, each, lambda one: one.precursors)
+        return found
 
     def _covered(self, node: Node) -> dict[Node, None]:
-        candidates = self._at(self._index.may_be_covered(node.sketch), node)
-        self.work.covering_tests += len(candidates)
+        """Whatever a node covers, likewise."""
         covers = node.filter.covers
-        return {each: None for each in candidates if covers(each.filter)}
+        found: dict[Node, None] = {}
+        for each in self._at(self._index.may_be_covered(node.sketch), node):
+            if each not in found:
+                self.work.covering_tests += 1
+                if covers(each.filter):
+                    _add_with_all(found, each, lambda one: one.successors)
+        return found
 
     def _at(self, numbers: Iterable[int], besides: Node) -> list[Node]:
         nodes = (self._by_number[number] for number in numbers)
@@ -270,3 +282,15 @@ class CoveringGraph:
         if not successor.precursors:
             self.entries[successor] = None
         self.work.edges_removed += 1
+
+
+def _add_with_all(
+    found: dict[Node, None], node: Node, neighbours: Callable[[Node], dict[Node, None]]
+) -> None:
+    """Add a node and all that links lead to from it."""
+    left = [node]
+    while left:
+        each = left.pop()
+        if each not in found:
+            found[each] = None
+            left.extend(neighbours(each))

@@ -28,8 +28,6 @@ how large regions are, and those of one attribute are not those of another.
 
 from __future__ import annotations
 
-import math
-
 from predicast.covering.blocks import ROWS, Blocks
 from predicast.covering.filter import Filter
 from predicast.covering.sketches import Sketch, Sketcher
@@ -83,7 +81,8 @@ class SketchIndex:
         else:
             number = len(self._places)
             self._places.append((-1, -1))
-        self._put(number, sketch, self._leaf(sketch))
+        ends = self._blocks.ends_of(sketch)
+        self._put(number, sketch, ends, self._leaf(ends))
         return number
 
     def remove(self, number: int) -> None:
@@ -94,12 +93,13 @@ class SketchIndex:
     def change(self, number: int, sketch: Sketch) -> None:
         """Hold another sketch under a number."""
         block, row = self._places[number]
-        leaf = self._leaf(sketch)
+        ends = self._blocks.ends_of(sketch)
+        leaf = self._leaf(ends)
         if leaf is self._leaf_of[block]:
-            self._blocks.write(block, row, sketch)
+            self._blocks.write(block, row, sketch, ends)
             self._blocks.loosen(block)
         else:
-            self._put(number, sketch, leaf)
+            self._put(number, sketch, ends, leaf)
             self._remove_row(block, row)
 
     def may_cover(self, sketch: Sketch) -> list[int]:
@@ -114,30 +114,22 @@ class SketchIndex:
         """The numbers of filters that the event may match."""
         return self._blocks.may_match(self._sketcher.of_event(event))
 
-    def _leaf(self, sketch: Sketch) -> _Leaf:
-        """Where a sketch belongs."""
+    def _leaf(self, ends: list[float]) -> _Leaf:
+        """Where a sketch with these ends belongs."""
         node = self._root
-        if isinstance(node, _Leaf):
-            return node
-        ends = {}
-        for column, least, greatest in sketch.hulls:
-            ends[2 * column], ends[2 * column + 1] = least, greatest
         while isinstance(node, _Split):
-            end = ends.get(node.axis)
-            if end is None:
-                end = math.inf if node.axis % 2 else -math.inf
-            node = node.earlier if end <= node.last else node.later
+            node = node.earlier if ends[node.axis] <= node.last else node.later
         return node
 
-    def _put(self, number: int, sketch: Sketch, leaf: _Leaf) -> None:
+    def _put(self, number: int, sketch: Sketch, ends: list[float], leaf: _Leaf) -> None:
         if not leaf.with_room:
-            leaf = self._made_room(leaf, sketch)
+            leaf = self._made_room(leaf, ends)
         block = leaf.with_room[-1]
-        self._places[number] = block, self._blocks.add(block, number, sketch)
+        self._places[number] = block, self._blocks.add(block, number, sketch, ends)
         if self._blocks.count(block) == ROWS:
             leaf.with_room.pop()
 
-    def _made_room(self, leaf: _Leaf, sketch: Sketch) -> _Leaf:
+    def _made_room(self, leaf: _Leaf, ends: list[float]) -> _Leaf:
         """Split a leaf, or give it another block; returns where the sketch belongs then."""
         full = next(iter(leaf.blocks))
         halves = self._blocks.halves(full, leaf.axis)
@@ -155,7 +147,7 @@ class SketchIndex:
         leaf.with_room.append(full)
         split.earlier, split.later = leaf, _Leaf(block, halves.axis + 1, split)
         self._leaf_of[block] = split.later
-        return self._leaf(sketch)
+        return self._leaf(ends)
 
     def _remove_row(self, block: int, row: int) -> None:
         blocks, leaf = self._blocks, self._leaf_of[block]

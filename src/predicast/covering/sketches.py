@@ -76,14 +76,20 @@ class Sketcher:
             column = self._columns.setdefault(attribute, len(self._columns))
             bit = _bit(column)
             bits |= bit
-            if not any(map(_admits_absence, domains)):
+            if not _admits_absence(domain) and not any(map(_admits_absence, domains[1:])):
                 needs |= bit
-            if column < HULLS:
-                lows, highs = zip(*map(_ends, domains), strict=True)
-                hulls.append((column, min(lows), max(highs)))
-                marked = _marks_of_all(domains)
-                if marked is not None:
-                    marks[column] = marked
+            if column >= HULLS:
+                continue
+            least, greatest = _ends(domain)
+            for lo, hi in map(_ends, domains[1:]):
+                least, greatest = min(least, lo), max(greatest, hi)
+            hulls.append((column, least, greatest))
+            # Most domains are ranges of many values, and are not asked for marks.
+            marked = (
+                _marks_of_all(domains) if type(domain) is not tuple or least == greatest else None
+            )
+            if marked is not None:
+                marks[column] = marked
         return Sketch(bits, needs, hulls, marks)
 
     def of_event(self, event: Event) -> Sketch:
