@@ -17,7 +17,7 @@ several blocks. The tree is for order alone: answers come from the blocks, where
 Questions do not descend through the tree. They go to the zones of all blocks at once, which NumPy
 does for a thousand blocks in a microsecond or two per comparison, and then to the rows of the
 blocks that are left. So what a question costs grows with the blocks that have an answer to it,
-and hardly with the number of filters: of 45,000 filters, 700 zones are looked at.
+and hardly with the number of filters: of 45,000 filters, some 1,000 zones are looked at.
 
 Rejected: one pass over all rows, which this replaces (a subscription cost six times as much at
 45,000 filters as at 5,000); a descent through the graph, SIENA's way and paper 4's, since those
