@@ -12,6 +12,8 @@ BENCH ?= language
 SECONDS ?= 300
 # How many drivers `make faults` kills.
 KILLS ?= 20
+# How many networks `make simulate` runs.
+SEEDS ?= 1000
 # How often `make soak` runs the quick tests.
 RUNS ?= 10
 
@@ -50,14 +52,13 @@ set-up: $(java) ## Make .venv: Python, pinned packages, Java (the other targets 
 run: $(java) ## Run the demo: three small worlds through Spark
 	@$(BIN)/predicast demo
 
-# Two at a time, each of which takes about a core; what one says is shown when it ends.
-side_by_side := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# Three at a time, because Spark waits a third of its time; what one says is shown when it ends.
+side_by_side := --jobs=3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .PHONY: test
 test: $(java) ## Run every check that must pass
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory $(side_by_side) types docs test-spark test-connect
-	@$(MAKE) --no-print-directory test-quick
+	@$(MAKE) --no-print-directory $(side_by_side) types docs test-connect test-spark test-quick
 	@echo 'All checks passed.'
 
 # ---- the checks, one by one ---------------------------------------------------------------
@@ -117,6 +118,10 @@ kill-writers: $(installed) ## Kill writers of a subscription table, 300 of them
 faults: $(java) ## Kill drivers of a stream, KILLS of them, and damage every file: make faults KILLS=20
 	PREDICAST_FAULTS=$(KILLS) $(BIN)/pytest --timeout=0 -rP tests/spark/test_delivery_faults.py
 	PREDICAST_TEST_SPARK=connect PREDICAST_FAULTS=1 $(BIN)/pytest --timeout=0 tests/spark/test_delivery_faults.py
+
+.PHONY: simulate
+simulate: $(installed) ## Simulate networks of brokers with every fault, SEEDS of them: make simulate SEEDS=1000
+	$(BIN)/python -m tests.simulation --seeds $(SEEDS)
 
 .PHONY: bench
 bench: $(installed) ## Run a benchmark: make bench BENCH=language

@@ -23,6 +23,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 
 ONTOLOGY: Final = "ontology"  # the paper whose events are graphs
 FILTER_INDEX: Final = "filter-index"  # the paper that region joins go with
+ROUTING: Final = "routing"  # the network of the paper on the Filter Index
 
 Out = Annotated[Path, typer.Option(help="Where results are written.")]
 Docs = Annotated[
@@ -71,7 +72,8 @@ def papers(
         list[str] | None,
         typer.Argument(
             metavar="[PAPER]...",
-            help="ceem, redundant-attributes, vector-subscriptions, filter-index, ontology.",
+            help="ceem, redundant-attributes, vector-subscriptions, filter-index, ontology, "
+            "routing.",
         ),
     ] = None,
     *,
@@ -90,7 +92,7 @@ def papers(
     from predicast.errors import UnknownMatcherError
     from predicast.matching import make_matcher
 
-    chosen = _chosen("paper", names, [*PAPERS, ONTOLOGY])
+    chosen = _chosen("paper", names, [*PAPERS, ONTOLOGY, ROUTING])
     contestants = [name.strip() for name in matchers.split(",") if name.strip()]
     try:
         for name in contestants:
@@ -100,6 +102,9 @@ def papers(
     if ONTOLOGY in chosen:
         _run_ontology(preset, repeats, seed, out)
         chosen.remove(ONTOLOGY)
+    if ROUTING in chosen:
+        _run_routing(preset, seed, out, docs)
+        chosen.remove(ROUTING)
     if not chosen:
         return
     experiments = [each for name in chosen for each in PAPERS[name].experiments(preset, seed)]
@@ -125,20 +130,16 @@ def _run_region_joins(
     preset: Size, repeats: int | None, seed: int, out: Path, docs: Path | None
 ) -> None:
     """All pairs of two sets of regions: the batch form of that paper's matching."""
-    from bench.papers.region_joins import (
-        points,
-        region_join_table,
-        run_region_joins,
-        write_region_joins,
-    )
+    from bench.papers import region_joins
 
-    with progress_bar("preparing", total=points(preset)) as bar:
-        measured = run_region_joins(size=preset, seed=seed, repeats=repeats or 5, progress=bar.step)
+    with progress_bar("preparing", total=region_joins.points(preset)) as bar:
+        measured = region_joins.run_region_joins(
+            size=preset, seed=seed, repeats=repeats or 5, progress=bar.step
+        )
     path = out / f"region-joins-{preset}.json"
     measured.write(path)
-    _tell([path])
-    _show([region_join_table(measured)])
-    _tell(write_both(partial(write_region_joins, measured), out, docs))
+    _show([region_joins.region_join_table(measured)])
+    _tell([path, *write_both(partial(region_joins.write_region_joins, measured), out, docs)])
 
 
 def _run_ontology(preset: Size, repeats: int | None, seed: int, out: Path) -> None:
@@ -151,6 +152,19 @@ def _run_ontology(preset: Size, repeats: int | None, seed: int, out: Path) -> No
     measured.write(path)
     _tell([path])
     _show([ontology_table(measured)])
+
+
+def _run_routing(preset: Size, seed: int, out: Path, docs: Path | None) -> None:
+    """The paper's network: what its tree carries and holds, which no matcher tells."""
+    from bench.papers.routing.documents import routing_tables, write_routing
+    from bench.papers.routing.run import points, run_routing
+
+    with progress_bar("preparing", total=points()) as bar:
+        measured = run_routing(size=preset, seed=seed, progress=bar.step)
+    path = out / f"routing-{preset}.json"
+    measured.write(path)
+    _show(routing_tables(measured))
+    _tell([path, *write_both(partial(write_routing, measured), out, docs)])
 
 
 @app.command()

@@ -68,6 +68,8 @@ class Sketcher:
         hulls: list[Hull] = []
         marks: dict[int, int] = {}
         for attribute, domain in first.items():
+            if not isinstance(attribute, str):
+                continue  # part of a rest, of which there may be as many as filters
             domains = [domain]
             if others:
                 if not all(attribute in clause for clause in others):
