@@ -224,6 +224,15 @@ def test_ends_that_are_infinite_are_none() -> None:
     assert pairs_of(join_regions(corner, everything)) == [(0, 0)]
 
 
+def test_open_ends_beside_infinite_ones() -> None:
+    ends: Any = ([-np.inf, 1.0, -np.inf], [1.0, np.inf, np.inf], True, True)
+    regions = {"x": ends, "y": ends}
+    assert pairs_of(join_regions({"x": ends}, {"x": ends})) == [
+        (0, 0), (0, 2), (1, 1), (1, 2), (2, 0), (2, 1), (2, 2)
+    ]  # fmt: skip
+    assert len(pairs_of(join_regions(regions, regions))) == 7
+
+
 @pytest.mark.usefixtures("both_loops")
 def test_a_few_wide_regions_among_many_narrow_ones() -> None:
     chance = np.random.default_rng(9)

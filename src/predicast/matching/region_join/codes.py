@@ -114,7 +114,8 @@ def _ranks(ends: list[End]) -> list[Array]:
     nearest = np.concatenate(_values(ends))
     over = np.concatenate([_left_over(end.values) for end in ends])
     order = np.lexsort((over, nearest))
-    steps = (np.diff(nearest[order]) != 0) | (np.diff(over[order]) != 0)
+    nearest, over = nearest[order], over[order]
+    steps = (nearest[1:] != nearest[:-1]) | (over[1:] != over[:-1])
     ranks = np.empty(len(order))
     ranks[order] = np.concatenate([np.zeros(min(1, len(order))), np.cumsum(steps)])
     return np.split(ranks, offsets([len(end.values) for end in ends])[1:-1])
