@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 
 ONTOLOGY: Final = "ontology"  # the paper whose events are graphs
+FILTER_INDEX: Final = "filter-index"  # the paper that region joins go with
 ROUTING: Final = "routing"  # the network of the paper on the Filter Index
 
 Out = Annotated[Path, typer.Option(help="Where results are written.")]
@@ -71,13 +72,14 @@ def papers(
         list[str] | None,
         typer.Argument(
             metavar="[PAPER]...",
-            help="ceem, redundant-attributes, vector-subscriptions, ontology, routing.",
+            help="ceem, redundant-attributes, vector-subscriptions, filter-index, ontology, "
+            "routing.",
         ),
     ] = None,
     *,
     preset: Annotated[Size, typer.Option(help="A quick look, or the papers' sizes.")] = Size.SMALL,
     matchers: Annotated[
-        str, typer.Option(help="Names with commas; the papers' own if left out.")
+        str, typer.Option(help="Names with commas; each paper's own if left out.")
     ] = "",
     repeats: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
     seed: Annotated[int, typer.Option(help="0 is the workload that the figures show.")] = 0,
@@ -85,7 +87,7 @@ def papers(
     docs: Docs = None,
 ) -> None:
     """Run the papers' experiments again: results, figures, and a verdict on every claim."""
-    from bench.papers.runner import EFFORT, known_paper_matchers, run, turns
+    from bench.papers.runner import EFFORT, run, turns
     from bench.papers.workloads import PAPERS
     from predicast.errors import UnknownMatcherError
     from predicast.matching import make_matcher
@@ -110,7 +112,7 @@ def papers(
     with progress_bar("preparing", total=turns(experiments, effort)) as bar:
         measured = run(
             experiments,
-            contestants or known_paper_matchers(),
+            contestants,
             size=preset,
             seed=seed,
             effort=effort,
@@ -120,6 +122,24 @@ def papers(
     measured.write(path)
     _tell([path])
     _document(measured, out, docs)
+    if FILTER_INDEX in chosen:
+        _run_region_joins(preset, repeats, seed, out, docs)
+
+
+def _run_region_joins(
+    preset: Size, repeats: int | None, seed: int, out: Path, docs: Path | None
+) -> None:
+    """All pairs of two sets of regions: the batch form of that paper's matching."""
+    from bench.papers import region_joins
+
+    with progress_bar("preparing", total=region_joins.points(preset)) as bar:
+        measured = region_joins.run_region_joins(
+            size=preset, seed=seed, repeats=repeats or 5, progress=bar.step
+        )
+    path = out / f"region-joins-{preset}.json"
+    measured.write(path)
+    _show([region_joins.region_join_table(measured)])
+    _tell([path, *write_both(partial(region_joins.write_region_joins, measured), out, docs)])
 
 
 def _run_ontology(preset: Size, repeats: int | None, seed: int, out: Path) -> None:

@@ -38,6 +38,7 @@ LOOKS: Final = {
     "redundant-attributes": Look("#0060a0", "D"),
     "ceem": Look("#cf4b00", "o"),
     "matching-tree": Look("#00825f", "p"),
+    "filter-index": Look("#7a4fb5", "h"),
 }
 
 STYLE: Final = {

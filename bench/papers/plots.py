@@ -48,6 +48,8 @@ WAY_LOOKS: Final = {
     "VSS": Look("#0060a0", "D"),
 }
 OTHER: Final = Look("#a85a8a", "X")
+# The papers that insert as many again at each point.
+_IN_STEPS: Final = ("ceem", "filter-index")
 
 
 class QuantityPanel(NamedTuple):
@@ -64,12 +66,12 @@ def panels(result: ExperimentResult) -> list[QuantityPanel]:
         return _change_panels(result)
     point = result.points[0]
     matching = QuantityPanel("Time to match one event, ms", MATCH_PER_EVENT)
-    if result.paper == "ceem":
+    if result.paper in _IN_STEPS:
         matching = QuantityPanel(f"Time to match {point.events:,} events, s", MATCH)
     work = QuantityPanel("Steps to match one event", STEPS_PER_EVENT)
     if result.x_label != "subscriptions":
         return [matching, work]
-    inserted = f"{point.inserted:,} more" if result.paper == "ceem" else "them"
+    inserted = f"{point.inserted:,} more" if result.paper in _IN_STEPS else "them"
     return [
         QuantityPanel(f"Time to insert {inserted}, s", INSERT),
         matching,

@@ -23,20 +23,11 @@ from bench.measuring.timing import collector_off, in_turn, timed
 from bench.papers.changing import run_changes
 from bench.papers.quantities import STEPS
 from bench.papers.results import ExperimentResult, MatcherResult, PapersReport, PointResult, Stop
-from bench.papers.workloads import ChangeExperiment, Experiment, Point
+from bench.papers.workloads import PAPERS, ChangeExperiment, Experiment, Point
 from predicast.errors import UnsupportedByMatcherError
-from predicast.matching import Matcher, make_matcher, matcher_names
+from predicast.matching import Matcher, make_matcher
 from predicast.model import Event
 
-# In the order in which the papers build on each other.
-PAPER_MATCHERS: Final = (
-    "brute-force",
-    "counting",
-    "improved-counting",
-    "redundant-attributes",
-    "ceem",
-    "matching-tree",
-)
 # Of the statistics, those that matching raises; the others say what is held.
 COUNTERS: Final = frozenset({*STEPS, "attributes", "events"})
 # Subscriptions inserted between two looks at the clock.
@@ -68,15 +59,9 @@ class _OverBudgetError(Exception):
     """An insertion took longer than a point may."""
 
 
-def known_paper_matchers() -> list[str]:
-    """The papers' matchers that are registered."""
-    known = set(matcher_names())
-    return [name for name in PAPER_MATCHERS if name in known]
-
-
 def run(
     experiments: Sequence[Experiment | ChangeExperiment],
-    matchers: Sequence[str],
+    matchers: Sequence[str] = (),
     *,
     size: Size,
     seed: int = 0,
@@ -84,15 +69,25 @@ def run(
     progress: Callable[[str], None] = lambda _: None,
     make: Callable[[str], Matcher] = make_matcher,
 ) -> PapersReport:
-    """Measure the matchers; ``progress`` is called with a title before each of the turns."""
+    """Measure the matchers, or else those that each paper is about.
+
+    ``progress`` is called with a title before each of the turns.
+    """
     effort = effort or EFFORT[size]
+
+    def contestants(experiment: Experiment) -> Sequence[str]:
+        return matchers or PAPERS[experiment.paper].matchers
+
     results = [
         run_changes(each, effort.repeats, progress)
         if isinstance(each, ChangeExperiment)
-        else _Run(each, matchers, effort, progress, make).result()
+        else _Run(each, contestants(each), effort, progress, make).result()
         for each in experiments
     ]
-    return PapersReport(this_machine(), size, seed, effort.repeats, list(matchers), results)
+    named = dict.fromkeys(
+        name for result in results for point in result.points for name in point.matchers
+    )
+    return PapersReport(this_machine(), size, seed, effort.repeats, list(named), results)
 
 
 def turns(experiments: Sequence[Experiment | ChangeExperiment], effort: Effort) -> int:
@@ -228,6 +223,7 @@ class _Run:
                 matcher.subscribe(first_key + number, subscription)
                 if number % _LOOK_EVERY == 0 and process_time() - start > budget:
                     raise _OverBudgetError(f"inserting takes longer than {budget:g} s")
+            matcher.settle()  # otherwise what it puts off is charged to matching
             return process_time() - start
 
     def _match_and_check(

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 
 from predicast.covering import covers
 from predicast.covering.filter import Filter
-from predicast.covering.index import FilterIndex
+from predicast.covering.index import SketchIndex
 from predicast.errors import TooManyClausesError
 from predicast.matching.poset.poset import Poset
 from predicast.model import (
@@ -278,12 +278,26 @@ def test_the_index_loses_no_covering(
     outer, inner = Filter(one, absent), Filter(other, absent)
     if outer.is_never() or inner.is_never() or not outer.covers(inner):
         return
-    index = FilterIndex()
+    index = SketchIndex()
     sketches = [index.sketch(outer), index.sketch(inner)]
     # So many that no question stops early because few rows are left.
     rows = [[index.add(sketch) for sketch in sketches] for _ in range(8)]
     assert {row for row, _ in rows} <= set(index.may_cover(sketches[1]))
     assert {row for _, row in rows} <= set(index.may_be_covered(sketches[0]))
+
+
+@pytest.mark.parametrize("absent", _POLICIES)
+@settings(deadline=None, suppress_health_check=_SLOW)
+@given(data=st.data(), subscription=wanted(), others=st.lists(wanted(), max_size=3))
+def test_the_index_loses_no_match(
+    absent: Absent, data: Any, subscription: Subscription, others: list[Subscription]
+) -> None:
+    event = data.draw(events_near(subscription) | happenings())
+    index = SketchIndex()
+    filters = [Filter(each, absent) for each in (subscription, *others)]
+    numbers = {index.add(index.sketch(each)): each for each in filters if not each.is_never()}
+    matched = {number for number, each in numbers.items() if each.matches(event)}
+    assert matched <= set(index.may_match(event))
 
 
 @pytest.mark.parametrize("absent", _POLICIES)

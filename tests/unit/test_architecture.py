@@ -98,6 +98,7 @@ HEAVY = {
 # Whatever is compiled, and how, is in these folders.
 KERNELS = (
     SOURCE / "matching" / "columnar" / "kernels",
+    SOURCE / "matching" / "region_join" / "kernels",
     SOURCE / "graph" / "matching" / "joins" / "kernels",
 )
 COMPILERS = {"numba", "llvmlite"}

@@ -57,8 +57,8 @@ def _check_nodes(graph: CoveringGraph, nodes: list[Node]) -> None:
     entries = {node for node in nodes if not node.precursors}
     assert graph.entries.keys() == entries, "entries are the nodes without precursors"
     assert graph.waiting.keys() <= set(nodes), "a node waits that is no more"
-    rows = [node.row for node in nodes]
-    assert len(set(rows)) == len(rows), "two nodes share a row of the index"
+    numbers = [node.number for node in nodes]
+    assert len(set(numbers)) == len(numbers), "two nodes share a number in the index"
 
 
 def _check_edges(nodes: list[Node], covered: dict[Node, set[Node]]) -> None:

@@ -35,7 +35,7 @@ from typing import Any, Final, TypeAlias
 
 from predicast.bounded_cache import remembered
 from predicast.covering.covers import conjuncts
-from predicast.covering.ranges import Range, as_domain, narrowed, ranged
+from predicast.covering.ranges import Range, as_domain, narrowed, range_meets, ranged
 from predicast.model import Absent, Clause, Event, Expression, Interval, Kind, Subscription
 from predicast.model.domain import ANYTHING, Domain, domain_of
 from predicast.model.spans import Span, SpanSet
@@ -199,6 +199,10 @@ def _clause_matches(clause: Domains, event: Event) -> bool:
                 continue
             if value is None:
                 if not absent:
+                    return False
+                continue
+            if cls is Interval:
+                if not range_meets(domain, value):
                     return False
                 continue
         if not _allows(_domain(domain), value):

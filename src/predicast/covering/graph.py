@@ -37,19 +37,21 @@ maxima: whatever covers an entry is covered by a maximum, that is an entry, both
 A bridge is left out where another precursor of the lower node already lies in between. If that one
 is waiting, a path to it is not certain: the bridge is built, and the lower node waits too.
 
-**Cost.** Relink: two questions to the index, a covering test for each candidate. Cut: a test for
+**Cost.** Relink: two questions to the index, a covering test for each candidate that no link leads
+to from one that passed. Cut: a test for
 each neighbour; bridges, where edges drop, for each pair of them. Nothing is recursive.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from predicast.covering.filter import Filter
-from predicast.covering.index import FilterIndex, Sketch
-from predicast.model import Subscription
+from predicast.covering.index import SketchIndex
+from predicast.covering.sketches import Sketch
+from predicast.model import Event, Subscription
 
 
 class Node:
@@ -57,8 +59,8 @@ class Node:
 
     __slots__ = (
         "filter",
+        "number",
         "precursors",
-        "row",
         "sketch",
         "subscribers",
         "subscription",
@@ -69,7 +71,7 @@ class Node:
         self.filter = new
         self.sketch = sketch
         self.subscription = subscription  # one of those that the filter stands for
-        self.row = -1
+        self.number = -1  # in the index
         self.subscribers: set[int] = set()
         # Dictionaries for their order, which makes the count of covering tests reproducible.
         self.precursors: dict[Node, None] = {}
@@ -98,18 +100,18 @@ class CoveringGraph:
         # The longest waiting first; a plain dictionary is slow to find its first entry once many
         # before it are gone.
         self.waiting: OrderedDict[Node, None] = OrderedDict()
-        self._index = FilterIndex()
-        self._by_row: list[Node | None] = []
+        self._index = SketchIndex()
+        self._by_number: list[Node | None] = []
 
     def insert(self, new: Filter, subscription: Subscription) -> Node:
         """A new node, linked; the caller gives it a subscriber."""
         assert new not in self.nodes
         node = Node(new, self._index.sketch(new), subscription)
-        node.row = self._index.add(node.sketch)
-        if node.row == len(self._by_row):
-            self._by_row.append(node)
+        node.number = self._index.add(node.sketch)
+        if node.number == len(self._by_number):
+            self._by_number.append(node)
         else:
-            self._by_row[node.row] = node
+            self._by_number[node.number] = node
         self.nodes[new] = node
         self.entries[node] = None
         self.work.nodes_created += 1
@@ -127,8 +129,8 @@ class CoveringGraph:
         del self.nodes[node.filter]
         del self.entries[node]
         self.waiting.pop(node, None)
-        self._index.remove(node.row, node.sketch)
-        self._by_row[node.row] = None
+        self._index.remove(node.number)
+        self._by_number[node.number] = None
         self.work.nodes_removed += 1
 
     def rewrite(self, node: Node, new: Filter, subscription: Subscription) -> bool:
@@ -141,7 +143,7 @@ class CoveringGraph:
         del self.nodes[node.filter]
         self.nodes[new] = node
         sketch = self._index.sketch(new)
-        self._index.change(node.row, node.sketch, sketch)
+        self._index.change(node.number, sketch)
         node.filter, node.sketch, node.subscription = new, sketch, subscription
         self.waiting[node] = None
         if above or below:
@@ -163,6 +165,11 @@ class CoveringGraph:
         for node in [each for each in self.waiting if each in self.entries]:
             if node in self.entries:
                 self._relink(node)
+
+    def may_match(self, event: Event) -> list[Node]:
+        """Some nodes, and among them all whose filters the event matches."""
+        nodes = (self._by_number[number] for number in self._index.may_match(event))
+        return [node for node in nodes if node is not None]
 
     def edge_count(self) -> int:
         """How many edges there are."""
@@ -194,24 +201,35 @@ class CoveringGraph:
         for each in [one for one in node.successors if one not in highest]:
             self._disconnect(node, each)
         if covered:
-            for each in coverers:
+            # An edge that skips a settled node leads from one of the lowest to one of the highest.
+            for each in coverers if self.waiting else lowest:
                 for skipping in each.successors.keys() & below:
                     self._disconnect(each, skipping)
 
     def _coverers(self, node: Node) -> dict[Node, None]:
-        candidates = self._at(self._index.may_cover(node.sketch), node)
-        self.work.covering_tests += len(candidates)
+        """Whatever covers a node; what covers a coverer does too, and is not tested."""
         covered = node.filter
-        return {each: None for each in candidates if each.filter.covers(covered)}
+        found: dict[Node, None] = {}
+        for each in self._at(self._index.may_cover(node.sketch), node):
+            if each not in found:
+                self.work.covering_tests += 1
+                if each.filter.covers(covered):
+                    _add_with_all(found, each, lambda one: one.precursors)
+        return found
 
     def _covered(self, node: Node) -> dict[Node, None]:
-        candidates = self._at(self._index.may_be_covered(node.sketch), node)
-        self.work.covering_tests += len(candidates)
+        """Whatever a node covers, likewise."""
         covers = node.filter.covers
-        return {each: None for each in candidates if covers(each.filter)}
+        found: dict[Node, None] = {}
+        for each in self._at(self._index.may_be_covered(node.sketch), node):
+            if each not in found:
+                self.work.covering_tests += 1
+                if covers(each.filter):
+                    _add_with_all(found, each, lambda one: one.successors)
+        return found
 
-    def _at(self, rows: Iterable[int], besides: Node) -> list[Node]:
-        nodes = (self._by_row[row] for row in rows)
+    def _at(self, numbers: Iterable[int], besides: Node) -> list[Node]:
+        nodes = (self._by_number[number] for number in numbers)
         return [node for node in nodes if node is not None and node is not besides]
 
     def _cut(self, node: Node, above: list[Node], below: list[Node]) -> None:
@@ -264,3 +282,15 @@ class CoveringGraph:
         if not successor.precursors:
             self.entries[successor] = None
         self.work.edges_removed += 1
+
+
+def _add_with_all(
+    found: dict[Node, None], node: Node, neighbours: Callable[[Node], dict[Node, None]]
+) -> None:
+    """Add a node and all that links lead to from it."""
+    left = [node]
+    while left:
+        each = left.pop()
+        if each not in found:
+            found[each] = None
+            left.extend(neighbours(each))

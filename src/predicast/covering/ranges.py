@@ -11,10 +11,11 @@ A domain that can be a range always is one (``ranged``), so that equal domains a
 from __future__ import annotations
 
 import math
+from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from predicast.bounded_cache import remembered
-from predicast.model import Absent, Constraint, Kind
+from predicast.model import Absent, Constraint, Interval, Kind
 from predicast.model.domain import Domain
 from predicast.model.operators import BOUNDS, Bound
 from predicast.model.spans import Span
@@ -23,6 +24,7 @@ from predicast.model.spans import Span
 Range: TypeAlias = tuple[Any, bool, Any, bool, bool]
 
 _NUMBER: Final = Kind.NUMBER
+_NO_ENDS: Final = (-math.inf, math.inf)
 
 
 def _ends(bounds: tuple[Bound, ...]) -> tuple[bool, bool, bool, bool]:
@@ -93,3 +95,28 @@ def as_domain(of: Range) -> Domain:
         not hi_closed,
     )
     return Domain(absent, Kind.NUMBER, (span,))
+
+
+def range_meets(of: Range, interval: Interval) -> bool:
+    """Whether some point of a region event's interval is in the range, as its domain says too."""
+    lo, lo_open, hi, hi_closed, _ = of
+    least: Any = interval.lo
+    greatest: Any = interval.hi
+    if isinstance(least, datetime) or isinstance(greatest, datetime):
+        return False
+    if type(least) is int and type(greatest) is int:  # it holds integers alone
+        if not (_is_whole(lo) and _is_whole(hi)):
+            return as_domain(of).meets(interval)
+        first, last = least + interval.lo_open, greatest - interval.hi_open
+        return max(first, lo + lo_open) <= min(last, hi if hi_closed else hi - 1)  # type: ignore[no-any-return]
+    if greatest is not None and (
+        lo > greatest or (lo == greatest and (lo_open or interval.hi_open))
+    ):
+        return False
+    return not (
+        least is not None and (least > hi or (least == hi and (interval.lo_open or not hi_closed)))
+    )
+
+
+def _is_whole(end: Any) -> bool:
+    return type(end) is int or end in _NO_ENDS

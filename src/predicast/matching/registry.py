@@ -17,6 +17,7 @@ _MATCHERS: Final[dict[str, str | type[Matcher]]] = {
     "ceem": "predicast.matching.predicate_table:PredicateTable",
     "columnar": "predicast.matching.columnar:Columnar",
     "counting": "predicast.matching.counting:Counting",
+    "filter-index": "predicast.matching.filter_index:FilterIndex",
     "improved-counting": "predicast.matching.counting:ImprovedCounting",
     "matching-tree": "predicast.matching.matching_tree:MatchingTree",
     "poset": "predicast.matching.poset:Poset",

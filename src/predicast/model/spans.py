@@ -148,21 +148,32 @@ def intersection(a: SpanSet, b: SpanSet) -> SpanSet:
 
 def includes(outer: SpanSet, inner: SpanSet) -> bool:
     """Whether every value of ``inner`` is in ``outer``."""
+    if len(outer) > 8:  # so many are searched; of fewer, those that end too early are passed by
+        starts = [span.lo for span in outer[1:]]
+        return all(_includes(outer[_last_before(starts, span)], span) for span in inner)
     position = 0
     for span in inner:
         while position < len(outer) and outer[position].ends_before(span):
             position += 1
-        if position == len(outer) or (outer[position] & span) != span:
+        if position == len(outer) or not _includes(outer[position], span):
             return False
     return True
+
+
+def _last_before(starts: list[Any], span: Span) -> int:
+    """The last of spans that starts no later than a span does, given where all but one start."""
+    return 0 if span.lo is None else bisect_right(starts, span.lo)
+
+
+def _includes(outer: Span, inner: Span) -> bool:
+    return outer == inner or (outer & inner) == inner
 
 
 def meets(spans: SpanSet, span: Span, *, of_integers: bool) -> bool:
     """Whether some value (or some integer) lies both in the set and in the span."""
     first = 0
     if len(spans) > 8 and span.lo is not None:
-        starts = [other.lo for other in spans[1:]]
-        first = bisect_right(starts, span.lo)
+        first = _last_before([other.lo for other in spans[1:]], span)
     for other in spans[first:]:
         if span.hi is not None and other.lo is not None and other.lo > span.hi:
             return False
