@@ -25,7 +25,7 @@ from predicast.model.vocabulary import Vocabulary
 
 _WORDS: Final = re.compile(r"\bIS\b.*\bA\b", re.IGNORECASE | re.DOTALL)
 NO_CLASSES: Final = "IS A is about the classes of an ontology"
-WITH_ONTOLOGY: Final = "make the engine with one: Engine(ontology=...)"
+WITH_ONTOLOGY: Final = "make the engine with one, Engine(ontology=...); a command takes --ontology"
 _vocabulary: Final[ContextVar[Vocabulary | None]] = ContextVar("vocabulary", default=None)
 
 

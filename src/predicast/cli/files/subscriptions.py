@@ -7,6 +7,7 @@ the only one of its kind; an integer counts as its digits.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -17,6 +18,7 @@ from predicast.cli.files.source import Form, Source
 from predicast.engine.entry import Entry
 from predicast.errors import InputFileError, ParseError, PredicastError, suggest
 from predicast.language import Readable, subscription_from_document, to_subscription
+from predicast.language.class_tests import reading_with
 from predicast.language.reading import stated_by
 
 if TYPE_CHECKING:
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 
 _TOGETHER: Final = 8_192  # subscriptions that an engine gets at a time: quick, and little memory
 _DOCUMENT: Final = "subscription"
+# How queries of SPARQL and statement patterns begin.
+_PATTERN: Final = re.compile(
+    r"\s*(?:(?:ask|select|prefix|base)\b[^=]*[?{<]|\(\s*(?:_:|\?))", re.IGNORECASE
+)
 # The most likely mistake where neither is there.
 _SUBSCRIPTIONS_FIRST: Final = "the first of the two files has subscriptions, with {!r} and {!r}"
 
@@ -69,8 +75,10 @@ def load(
     it is given.
     """
     dropped = []
+    vocabulary = engine.vocabulary if isinstance(engine, Engine) else None
     for group in _groups(records(source, fields, report)):
-        refused = _subscribe(engine, group, fields, read or _read)
+        with reading_with(vocabulary):
+            refused = _subscribe(engine, group, fields, read or _read)
         for position in sorted(refused):
             error = refused[position]
             why = refusal(source, group[position], error)
@@ -184,7 +192,12 @@ def _read(record: Record, fields: Fields) -> Readable:
         return subscription_from_document(record.stated)
     if record.stated is None:
         raise InputFileError(f"there is no {fields.expression!r}", line=record.line)
-    stated, _ = stated_by(record.stated)
+    try:
+        stated, _ = stated_by(record.stated)
+    except ParseError as error:
+        if _PATTERN.match(record.stated):
+            error.message += "\n  it looks like a graph pattern; if events are graphs, say --graphs"
+        raise
     return stated
 
 
