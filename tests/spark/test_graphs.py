@@ -70,7 +70,7 @@ def events(spark: SparkSession) -> DataFrame:
 
 @pytest.fixture(scope="module")
 def compiled() -> ps.CompiledPatterns:
-    return ps.compile(PATTERNS, ontology=ONTOLOGY)
+    return ps.compile(PATTERNS, ontology=ONTOLOGY, graphs=True)
 
 
 def lists(frame: DataFrame) -> list[list[str]]:
@@ -101,7 +101,7 @@ def test_an_engine_and_a_table_of_patterns(spark: SparkSession, events: DataFram
         [*PATTERNS.items(), ("bad", "ASK { _:H :no"), ("none", None)], "name string, query string"
     )
     compile_table = partial(ps.compile, table, id="name", expression="query")
-    compiled = compile_table(ontology=ONTOLOGY_TEXT, on_invalid="quarantine")
+    compiled = compile_table(graphs=True, ontology=ONTOLOGY_TEXT, on_invalid="quarantine")
     assert (len(compiled), compiled.left_out) == (len(PATTERNS), 2)
     reasons = {row["id"]: row["error"] for row in compiled.invalid.collect()}
     assert reasons["none"] == "the expression is null"
@@ -110,7 +110,7 @@ def test_an_engine_and_a_table_of_patterns(spark: SparkSession, events: DataFram
     found = sorted(tuple(row) for row in pairs.collect())
     assert found == [(event, id) for event, ids in enumerate(expected()) for id in ids]
     with pytest.raises(InvalidSubscriptionsError, match="2 of 7 subscriptions cannot be compiled"):
-        compile_table(ontology=ONTOLOGY)
+        compile_table(graphs=True, ontology=ONTOLOGY)
 
 
 def test_invalid_events(spark: SparkSession, compiled: ps.CompiledPatterns) -> None:
@@ -130,11 +130,11 @@ def test_invalid_events(spark: SparkSession, compiled: ps.CompiledPatterns) -> N
 
 
 def test_validation_and_formats(spark: SparkSession) -> None:
-    strict = ps.compile(PATTERNS, ontology=ONTOLOGY, validate="strict")
+    strict = ps.compile(PATTERNS, ontology=ONTOLOGY, graphs=True, validate="strict")
     illegal = f"{PREFIXES} _:H a :Selling ; :target [ a :Company ] ."
     frame = spark.createDataFrame([(0, illegal), (1, json.dumps(PLAIN))], "event int, graph string")
     assert [row["event"] for row in ps.dead_letters(frame, strict).collect()] == [0]
-    off = ps.compile(PATTERNS, ontology=ONTOLOGY)
+    off = ps.compile(PATTERNS, ontology=ONTOLOGY, graphs=True)
     assert ps.dead_letters(frame, off).collect() == []
     as_json = ps.match(frame.where("event = 1"), off, format="json", output="array")
     assert lists(as_json) == expected(TEXTS[4:5])
@@ -162,11 +162,11 @@ def test_in_a_stream(spark: SparkSession, compiled: ps.CompiledPatterns, tmp_pat
 
 
 def test_compiled_patterns_are_equal_if_packed_alike(compiled: ps.CompiledPatterns) -> None:
-    turned = ps.compile(dict(reversed(PATTERNS.items())), ontology=ONTOLOGY)
+    turned = ps.compile(dict(reversed(PATTERNS.items())), ontology=ONTOLOGY, graphs=True)
     assert turned == compiled
     assert pickle.loads(pickle.dumps(compiled)) == compiled
-    assert compiled != ps.compile({}, ontology=ONTOLOGY)
-    assert len(ps.compile({}, ontology=ONTOLOGY)) == 0
+    assert compiled != ps.compile({}, ontology=ONTOLOGY, graphs=True)
+    assert len(ps.compile({}, ontology=ONTOLOGY, graphs=True)) == 0
     assert compiled.engine().match(selling()) == expected()[0]
     assert repr(compiled).startswith("<CompiledPatterns: 5 subscriptions, matcher 'joins', ")
     assert ps.compile(compiled) is compiled
@@ -213,9 +213,9 @@ def test_wrong_options(events: DataFrame, compiled: ps.CompiledPatterns) -> None
     with pytest.raises(InvalidOptionError, match="matches is for events of attributes"):
         ps.matches("graph", subscriptions=compiled)  # type: ignore[arg-type]
     with pytest.raises(InvalidOptionError, match="strategy does not apply"):
-        ps.compile(PATTERNS, ontology=ONTOLOGY, strategy="partition")  # type: ignore[call-overload]
+        ps.compile(PATTERNS, ontology=ONTOLOGY, graphs=True, strategy="partition")  # type: ignore[call-overload]
     with pytest.raises(InvalidOptionError, match="validate is for graphs"):
         ps.compile(flat, validate="strict")  # type: ignore[call-overload]
     with pytest.raises(InvalidOptionError, match="the engine has ontology of its own"):
-        ps.compile(GraphEngine(ONTOLOGY), ontology=ONTOLOGY)  # type: ignore[arg-type]
+        ps.compile(GraphEngine(ONTOLOGY), ontology=ONTOLOGY, graphs=True)  # type: ignore[call-overload]
     assert isinstance(ps.compile(Engine()), ps.CompiledSubscriptions)

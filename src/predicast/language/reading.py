@@ -8,8 +8,9 @@ on, to tell the good from the bad, hands on what ``stated_by`` made.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from predicast.errors import LanguageError
 from predicast.language.class_tests import names_classes
@@ -24,7 +25,16 @@ if TYPE_CHECKING:
     from predicast.language.parameters import Parametric
 
 T = TypeVar("T")
+# How queries of SPARQL and statement patterns begin.
+_PATTERN: Final = re.compile(
+    r"\s*(?:(?:ask|select|prefix|base)\b[^=]*[?{<]|\(\s*(?:_:|\?))", re.IGNORECASE
+)
 Readable: TypeAlias = str | Expression | Subscription | Stated
+
+
+def looks_like_a_pattern(text: str) -> bool:
+    """Whether a text that is no ``where`` text begins as graph patterns do: another language."""
+    return _PATTERN.match(text) is not None
 
 
 def as_held(expression: T) -> T | str:

@@ -36,12 +36,20 @@ def matches(
 
     ``columns`` are those that subscriptions look at: by name (``"price"``, ``"order.total"``) or as
     expressions under an alias (``(col("cents") / 100).alias("price")``). Without any they are found
-    by the attributes' names. ``intervals`` and ``on_invalid`` are as in ``match``; for
-    subscriptions that ask ``now()`` there is ``match`` alone. For SQL there is ``matches_udf``.
+    by the attributes' names, unless an ontology lets several give one a value. ``intervals`` and
+    ``on_invalid`` are as in ``match``; for subscriptions that ask ``now()`` there is ``match``
+    alone. For SQL there is ``matches_udf``.
     """
     from pyspark.sql.functions import col, lit, struct
 
     compiled = compiled_flat(subscriptions, "matches")
+    if compiled.given_by and not columns:
+        name, givers = next(iter(compiled.given_by.items()))
+        raise InvalidOptionError(
+            f"several columns may give {name!r} a value, such as {', '.join(givers[:3])}; name "
+            "those that there are: matches('price', ..., subscriptions=...)",
+            option="columns",
+        )
     given: list[Any] = list(columns or _read(compiled, intervals or {}))
     # A struct would call the field of a field by its last name alone.
     named = [col(each).alias(each) if _is_name(each) else each for each in given]
@@ -83,7 +91,8 @@ def matches_udf(
             option="subscriptions",
         )
     asked = Asked(dict(intervals or {}), on_invalid)
-    task = MatchingColumns(compiled.image, frozenset(compiled.attributes), asked)
+    given_by = {name: compiled.given_by.get(name, (name,)) for name in compiled.attributes}
+    task = MatchingColumns(compiled.image, given_by, asked)
     run = portable(task)
     # Spark reads from the types that whole batches go in, and that they may come out in pieces.
     run.__name__ = "matches"  # what plans call it

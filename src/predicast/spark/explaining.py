@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from predicast.engine.asking import checked_time
 from predicast.engine.derivation import Derivation
 from predicast.engine.judging import wording_of_entry
+from predicast.language.class_tests import reading_with
 from predicast.spark.compiled import CompiledSubscriptions, Subscriptions, compiled_flat
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
@@ -48,16 +49,20 @@ def explain(
     kept = schema.positions(None if event_id is None else [event_id])
     schema.check_free(kept, *_ADDED)
     attributes = subscription.attributes()
-    read = Derivation(attributes).read(attributes)
+    looked_at = Derivation(attributes).read(attributes)
+    read = schema.providing(sorted(looked_at), compiled.given_by, intervals)
     intervals = schema.intervals(read, intervals)
     shipment = ship(events, schema, kept, schema.leaves(read, intervals))
 
     from predicast.spark.workers import AttributeReader, Explaining
 
     reader = AttributeReader(shipment.sources, intervals)
-    wording = wording_of_entry(entry)
+    vocabulary = compiled.vocabulary
+    with reading_with(vocabulary):
+        wording = wording_of_entry(entry)
     at = checked_time(now) or datetime.now(UTC)
-    explaining = Explaining(id, subscription, wording, compiled.absent, reader, len(kept), at)
+    about = id, subscription, wording, compiled.absent
+    explaining = Explaining(*about, reader, len(kept), at, vocabulary)
 
     explained = shipment.columns.mapInArrow(portable(explaining), _schema(shipment))
     return _flat(explained, shipment)

@@ -96,7 +96,7 @@ def match(  # noqa: PLR0913  # options of the public interface, all by name
         result = matched_graphs(shipment, compiled, how, format, skips_invalid=skips)
     else:
         refuse_options("these are not graph patterns", column=column, format=format)
-        intervals = schema.intervals(compiled.attributes, intervals)
+        intervals = intervals_in(schema, compiled, intervals)
         shipment = shipped(events, schema, kept, compiled, intervals, now)
         asked = _asked(compiled, intervals, on_invalid, in_order=output == "array")
         if compiled.placement.shards:
@@ -149,6 +149,14 @@ def with_matches(
     return added
 
 
+def intervals_in(
+    schema: Schema, compiled: CompiledSubscriptions, given: Intervals | None
+) -> Intervals:
+    """The given intervals, and the structs that are one of what subscriptions look at."""
+    names = schema.providing(compiled.attributes, compiled.given_by, given)
+    return schema.intervals(names, given)
+
+
 def shipped(
     events: DataFrame,
     schema: Schema,
@@ -160,7 +168,8 @@ def shipped(
     """What is sent to workers: the kept columns, and what subscriptions look at."""
     clock = _clock(schema, now) if compiled.asks_for_now else {}
     try:
-        leaves = schema.leaves(compiled.attributes, intervals)
+        names = schema.providing(compiled.attributes, compiled.given_by, intervals)
+        leaves = schema.leaves(names, intervals)
     except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
         say_which(error, compiled)
         raise

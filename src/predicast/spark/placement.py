@@ -106,7 +106,7 @@ def _partitioned(
 
     entries = sorted(engine.subscriptions(), key=lambda entry: entry.id)
     hulls = [hull_of(entry.subscription, engine.absent) for entry in entries]
-    router = Engine(absent=engine.absent)
+    router = Engine(absent=engine.absent, ontology=engine.vocabulary)
     shards = []
     for number, places in enumerate(divided(hulls, parts)):
         covering = covering_subscription(merged(hulls[place] for place in places))
@@ -119,7 +119,7 @@ def _partitioned(
 def _shard(
     entries: Sequence[Entry], like: Engine, hull: str, folder: str | os.PathLike[str] | None
 ) -> Shard:
-    engine = Engine(matcher=like.matcher, absent=like.absent)
+    engine = Engine(matcher=like.matcher, absent=like.absent, ontology=like.vocabulary)
     engine.subscribe_many(subscribe_again(entries))
     snapshot = engine.to_bytes()
     image = (

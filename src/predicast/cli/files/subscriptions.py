@@ -7,7 +7,6 @@ the only one of its kind; an integer counts as its digits.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
@@ -19,17 +18,13 @@ from predicast.engine.entry import Entry
 from predicast.errors import InputFileError, ParseError, PredicastError, suggest
 from predicast.language import Readable, subscription_from_document, to_subscription
 from predicast.language.class_tests import reading_with
-from predicast.language.reading import stated_by
+from predicast.language.reading import looks_like_a_pattern, stated_by
 
 if TYPE_CHECKING:
     from predicast.graph import GraphEngine, GraphPattern
 
 _TOGETHER: Final = 8_192  # subscriptions that an engine gets at a time: quick, and little memory
 _DOCUMENT: Final = "subscription"
-# How queries of SPARQL and statement patterns begin.
-_PATTERN: Final = re.compile(
-    r"\s*(?:(?:ask|select|prefix|base)\b[^=]*[?{<]|\(\s*(?:_:|\?))", re.IGNORECASE
-)
 # The most likely mistake where neither is there.
 _SUBSCRIPTIONS_FIRST: Final = "the first of the two files has subscriptions, with {!r} and {!r}"
 
@@ -195,7 +190,7 @@ def _read(record: Record, fields: Fields) -> Readable:
     try:
         stated, _ = stated_by(record.stated)
     except ParseError as error:
-        if _PATTERN.match(record.stated):
+        if looks_like_a_pattern(record.stated):
             error.message += "\n  it looks like a graph pattern; if events are graphs, say --graphs"
         raise
     return stated

@@ -35,7 +35,7 @@ from predicast.spark.delivery.checkpoint import Checkpoint
 from predicast.spark.delivery.columns import DeliveryColumns
 from predicast.spark.delivery.sinks import Batch, Sink, Written
 from predicast.spark.image import EngineFile
-from predicast.spark.matching import arrival_of, shipped
+from predicast.spark.matching import arrival_of, intervals_in, shipped
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals
 from predicast.spark.unpacked_files import remove_all_but_latest
@@ -219,7 +219,7 @@ class BatchRunner:
         columns = choices.columns
         now = choices.now or record.at
         kept = columns.kept
-        intervals = columns.schema.intervals(compiled.attributes, choices.intervals)
+        intervals = intervals_in(columns.schema, compiled, choices.intervals)
         shipment = shipped(events, columns.schema, kept, compiled, intervals, now)
         asked = Asked(intervals, choices.on_invalid, arrival_of(compiled))
         task = Delivering(
