@@ -192,6 +192,19 @@ def test_answers_are_the_same_in_pieces(
         assert found == [{"event": e, "matched": ids} for e, ids in wanted if everyone or ids]
 
 
+def test_matches_as_a_column(
+    spark: SparkSession, events: DataFrame, compiled: ps.CompiledPatterns
+) -> None:
+    assert (
+        lists(events.withColumn("subscriptions", ps.matches(subscriptions=compiled))) == expected()
+    )
+    skipping = ps.matches_udf(compiled, on_invalid="skip", format="turtle")
+    texts = spark.createDataFrame([(0, TEXTS[3]), (1, "no")], "event int, text string")
+    assert lists(texts.withColumn("subscriptions", skipping("text"))) == [expected()[3], []]
+    with pytest.raises(Exception, match="takes one text of a graph, not one of type int32"):
+        events.select(ps.matches("event", subscriptions=compiled)).collect()
+
+
 def test_wrong_options(events: DataFrame, compiled: ps.CompiledPatterns) -> None:
     flat = {"a": "event = 1"}
     calls: list[tuple[Any, Any, dict[str, Any], str]] = [
@@ -210,8 +223,14 @@ def test_wrong_options(events: DataFrame, compiled: ps.CompiledPatterns) -> None
         ps.match(events, flat, column="graph")
     with pytest.raises(InvalidOptionError, match="explain is for events of attributes"):
         ps.explain(events, compiled, "paper")  # type: ignore[arg-type]
-    with pytest.raises(InvalidOptionError, match="matches is for events of attributes"):
-        ps.matches("graph", subscriptions=compiled)  # type: ignore[arg-type]
+    with pytest.raises(InvalidOptionError, match="texts of one column, and 2 are given"):
+        ps.matches("graph", "event", subscriptions=compiled)
+    with pytest.raises(InvalidOptionError, match="intervals does not apply"):
+        ps.matches("graph", subscriptions=compiled, intervals={"x": ("a", "b")})
+    with pytest.raises(InvalidOptionError, match="'raise' or 'skip'"):
+        ps.matches("graph", subscriptions=compiled, on_invalid="absent")
+    with pytest.raises(InvalidOptionError, match="format does not apply"):
+        ps.matches("event", subscriptions=flat, format="turtle")
     with pytest.raises(InvalidOptionError, match="strategy does not apply"):
         ps.compile(PATTERNS, ontology=ONTOLOGY, graphs=True, strategy="partition")  # type: ignore[call-overload]
     with pytest.raises(InvalidOptionError, match="validate is for graphs"):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -182,3 +185,33 @@ def test_times_are_those_of_the_engine(spark: SparkSession) -> None:
     assert ps.match(frame, ps.compile({"a": text}, ontology=SHOP)).count() == 1
     ahead = ps.compile({"a": text}, ontology=SHOP, time_zone="Asia/Kolkata")
     assert ps.match(frame, ahead).count() == 0
+
+
+def test_a_table_is_delivered_by_its_ontology(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "events").mkdir()
+    table = ps.SubscriptionTable(tmp_path / "table", ontology=SHOP)
+    texts = {id: text for id, text in SUBSCRIPTIONS.items() if "contact" not in str(text)}
+    table.subscribe_many(texts)
+    rows = pa.table(
+        {
+            name: [dictionary(row)[name] for row in EVENTS]
+            for name in ("event", "type", "price", "cellPhoneNumber", "homePhoneNumber")
+        }
+    )
+    pq.write_table(rows, tmp_path / "events" / "0.parquet")
+    schema = COLUMNS.rstrip(", ").replace("event int", "event bigint")
+    stream = spark.readStream.schema(schema).parquet(str(tmp_path / "events"))
+    delivery = ps.deliver(
+        stream,
+        table,
+        tmp_path / "out",
+        checkpoint=tmp_path / "checkpoint",
+        columns=["event"],
+        output="array",
+        trigger={"availableNow": True},
+    )
+    assert delivery.wait(300)
+    rows_out = spark.read.parquet(str(tmp_path / "out")).select("event", "subscriptions").collect()
+    found = sorted(tuple(row) for row in rows_out)
+    wanted = enumerate(expected(engine_of(texts)))
+    assert found == [(event, ids) for event, ids in wanted if ids]

@@ -21,7 +21,12 @@ from predicast.spark.compiled import AnySubscriptions, CompiledSubscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.compiled_patterns import CompiledPatterns
 from predicast.spark.event_schemas import say_which
-from predicast.spark.matching_graphs import COLUMN, matched_graphs, shipped_texts
+from predicast.spark.matching_graphs import (
+    COLUMN,
+    matched_graphs,
+    refuse_absent,
+    shipped_texts,
+)
 from predicast.spark.options import check_choice, refuse_options
 from predicast.spark.partitioned import matched_field, matched_in_shards
 from predicast.spark.portable import portable
@@ -90,7 +95,7 @@ def match(  # noqa: PLR0913  # options of the public interface, all by name
         schema.check_free(kept, added)
     if isinstance(compiled, CompiledPatterns):
         refuse_options("events are graphs", intervals=intervals, now=now)
-        _refuse_absent(on_invalid)
+        refuse_absent(on_invalid)
         shipment = shipped_texts(events, schema, kept, column or COLUMN)
         skips = on_invalid == "skip"
         result = matched_graphs(shipment, compiled, how, format, skips_invalid=skips)
@@ -211,15 +216,6 @@ def _check(event_id: str | None, columns: Sequence[str] | None, output: Output, 
         raise InvalidOptionError(
             "output='pairs' keeps event_id and nothing else; use output='rows' with columns",
             option="columns",
-        )
-
-
-def _refuse_absent(on_invalid: OnInvalid) -> None:
-    if on_invalid == "absent":
-        raise InvalidOptionError(
-            "a graph that cannot be read has nothing that could be absent; on_invalid is 'raise' "
-            "or 'skip'",
-            option="on_invalid",
         )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from predicast.errors import UnsupportedColumnError
+from predicast.engine.asking import OnInvalid
+from predicast.errors import InvalidOptionError, UnsupportedColumnError
 from predicast.spark.options import check_choice
 from predicast.spark.partitioned import matched_field
 from predicast.spark.portable import portable
@@ -83,6 +84,16 @@ def shipped_texts(events: DataFrame, schema: Schema, kept: Sequence[int], column
             type=name,
         )
     return ship(events, schema, kept, {column: LeafField(position, (), (), kind)})
+
+
+def refuse_absent(on_invalid: OnInvalid) -> None:
+    """Refuse what only attributes can be."""
+    if on_invalid == "absent":
+        raise InvalidOptionError(
+            "a graph that cannot be read has nothing that could be absent; on_invalid is 'raise' "
+            "or 'skip'",
+            option="on_invalid",
+        )
 
 
 def checked_format(format: str | None) -> str | None:

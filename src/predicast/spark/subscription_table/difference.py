@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from predicast.engine import Change, Engine, Operation, Unsubscribe
 from predicast.errors import PredicastError
+from predicast.language.class_tests import reading_with
 from predicast.spark.subscription_table.files import DataFile, DataFiles
 from predicast.spark.subscription_table.log import Version
 from predicast.spark.subscription_table.rows import (
@@ -110,7 +111,8 @@ def for_engine(
             raise Unclear
         if after is not None:
             try:
-                check_row(after)
+                with reading_with(engine.vocabulary):
+                    check_row(after)
             except PredicastError as error:
                 errors_after[id], after = error.message, None
         if before is not None or after is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from predicast.engine import Engine, Entry
 from predicast.errors import UnknownIdError
+from predicast.model.vocabulary import Vocabulary
 from predicast.spark.compiled import CompiledSubscriptions
 from predicast.spark.subscription_table.compiling import Compiling
 from predicast.spark.subscription_table.engines import BuiltEngine
@@ -38,12 +39,14 @@ class TableView:
         version: Version,
         build: Callable[[Version], BuiltEngine],
         compiling: Compiling,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self._log = log
         self._files = files
         self._version = version
         self._build = build
         self._compiling = compiling
+        self._vocabulary = vocabulary
 
     @property
     def version(self) -> int:
@@ -81,7 +84,7 @@ class TableView:
                 f"has no subscription {id!r}",
                 id=id,
             )
-        engine = Engine(matcher="brute-force")
+        engine = Engine(matcher="brute-force", ontology=self._vocabulary)
         engine.apply(map(operation_of, rows))
         return engine.get(id)
 
