@@ -91,7 +91,7 @@ def papers(
 
     chosen = _chosen("paper", names, [*PAPERS, ONTOLOGY])
     if ONTOLOGY in chosen:
-        _run_ontology(preset, repeats, seed, out)
+        _run_ontology(preset, repeats, seed, out, docs)
         chosen.remove(ONTOLOGY)
     if not chosen:
         return
@@ -118,8 +118,11 @@ def papers(
     _document(measured, out, docs)
 
 
-def _run_ontology(preset: Size, repeats: int | None, seed: int, out: Path) -> None:
+def _run_ontology(
+    preset: Size, repeats: int | None, seed: int, out: Path, docs: Path | None
+) -> None:
     """The paper whose events are graphs: its matchers and rivals are others."""
+    from bench.papers.ontology.documents import ontology_claims, write_documents
     from bench.papers.ontology.run import ontology_table, points, run_ontology
 
     with progress_bar("preparing", total=points(preset)) as bar:
@@ -127,7 +130,8 @@ def _run_ontology(preset: Size, repeats: int | None, seed: int, out: Path) -> No
     path = out / f"ontology-{preset}.json"
     measured.write(path)
     _tell([path])
-    _show([ontology_table(measured)])
+    _show([ontology_table(measured), ontology_claims(measured)])
+    _tell(write_both(partial(write_documents, measured), out, docs))
 
 
 @app.command()

@@ -31,7 +31,8 @@ def table(tmp_path: Path) -> ps.SubscriptionTable:
 def test_rows_name_classes_and_properties(table: ps.SubscriptionTable) -> None:
     table.subscribe("type IS A 'Computer'", id="computers")
     cheap = attr("type").is_a("Computer") & (attr("price") < 10)
-    table.subscribe_many([("cheap", cheap), ("any", "telephoneNumber = 1")])
+    table.subscribe_many({"cheap": cheap})
+    table.subscribe_many({"any": "telephoneNumber = 1"})
     table.apply(
         [
             Subscribe("kind", "type IS A :kind", parameters={"kind": "Laptop"}),
