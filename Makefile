@@ -50,14 +50,13 @@ set-up: $(java) ## Make .venv: Python, pinned packages, Java (the other targets 
 run: $(java) ## Run the demo: three small worlds through Spark
 	@$(BIN)/predicast demo
 
-# Two at a time, each of which takes about a core; what one says is shown when it ends.
-side_by_side := --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+# Three at a time, because Spark waits a third of its time; what one says is shown when it ends.
+side_by_side := --jobs=3 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .PHONY: test
 test: $(java) ## Run every check that must pass
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory $(side_by_side) types docs test-spark test-connect
-	@$(MAKE) --no-print-directory test-quick
+	@$(MAKE) --no-print-directory $(side_by_side) types docs test-connect test-spark test-quick
 	@echo 'All checks passed.'
 
 # ---- the checks, one by one ---------------------------------------------------------------

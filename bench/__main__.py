@@ -90,17 +90,17 @@ def papers(
     from predicast.matching import make_matcher
 
     chosen = _chosen("paper", names, [*PAPERS, ONTOLOGY])
-    if ONTOLOGY in chosen:
-        _run_ontology(preset, repeats, seed, out, docs)
-        chosen.remove(ONTOLOGY)
-    if not chosen:
-        return
     contestants = [name.strip() for name in matchers.split(",") if name.strip()]
     try:
         for name in contestants:
             make_matcher(name)
     except UnknownMatcherError as error:
         raise typer.BadParameter(error.message) from error
+    if ONTOLOGY in chosen:
+        _run_ontology(preset, repeats, seed, out, docs)
+        chosen.remove(ONTOLOGY)
+    if not chosen:
+        return
     experiments = [each for name in chosen for each in PAPERS[name].experiments(preset, seed)]
     effort = replace(EFFORT[preset], repeats=repeats or EFFORT[preset].repeats)
     with progress_bar("preparing", total=turns(experiments, effort)) as bar:

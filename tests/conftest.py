@@ -22,7 +22,7 @@ _SLOW_MACHINES = [
 
 settings.register_profile(
     "quick",
-    max_examples=30,
+    max_examples=20,
     stateful_step_count=20,
     deadline=None,
     print_blob=True,

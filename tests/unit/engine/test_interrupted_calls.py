@@ -5,7 +5,6 @@ the first: the engine must be the one before the call or the one after it, in al
 itself and in all that it answers.
 """
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -16,12 +15,12 @@ from predicast import Change, Engine, Subscribe, Unsubscribe
 from predicast.matching import matcher_names
 from tests.columnar_shapes import InBlocks
 from tests.interruption import Interrupted, Interrupting, instructions
+from tests.thorough import LONG
 
-LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
 # Those left out of the quick run differ from others only in how they search.
 SIMILAR = set() if LONG else {"improved-counting", "counting", "columnar-rows"}
 MATCHERS = sorted({*matcher_names(), InBlocks.name} - SIMILAR)
-POINTS = 200 if LONG else 10  # to interrupt a call at
+POINTS = 200 if LONG else 6  # to interrupt a call at
 
 EVENTS: list[dict[str, Any]] = [
     {},

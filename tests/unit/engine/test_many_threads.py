@@ -20,10 +20,10 @@ import pytest
 
 from predicast import Change, Engine, Event, Subscribe, Unsubscribe
 from tests.columnar_shapes import InBlocks, InRows
+from tests.thorough import LONG
 
 MATCHERS = ["columnar", InBlocks.name, InRows.name, "poset"]
-LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-STEPS = 4_000 if LONG else 150
+STEPS = 4_000 if LONG else 100
 GROUP = 12
 
 

@@ -79,7 +79,7 @@ def test_a_batch_finds_what_its_values_find(held: list[Constraint], batch: list[
                 for value, numbers in by_value.items()
                 for row in index.matching(name, value)
                 for number in numbers
-                if row.constraint.kind is not None
+                if row is not index.exists.get(name)  # which is in no list
             )
             in_batch = Counter(
                 (row.constraint, number)

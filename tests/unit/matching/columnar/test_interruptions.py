@@ -30,6 +30,7 @@ from predicast.matching.matcher import Matcher
 from predicast.model import Clause, Constraint, Interval, Operator, Subscription
 from predicast.model.operand_columns import grouped
 from tests.interruption import leaving
+from tests.thorough import LONG
 
 _PUBLISHING = ("matcher.py", "merging.py", "view.py")
 _STATEFUL = (*_PUBLISHING, "recent.py", "segment.py")
@@ -206,7 +207,7 @@ def test_an_interrupted_call_changes_no_answer(name: str) -> None:
     first, oracle = filled(kind)
     right = answers(oracle)
     kept = []
-    for point in points(lambda: call(first))[::every]:
+    for point in points(lambda: call(first))[:: every if LONG else 3 * every]:
         matcher, _ = filled(kind)
         kept.append(interrupted(lambda m=matcher: call(m), point))  # type: ignore[misc]
         found = answers(matcher)
@@ -220,7 +221,7 @@ def test_what_was_interrupted_can_be_changed(name: str) -> None:
     kind, call, _ = CALLS[name]
     first, _ = filled(kind)
     every = points(lambda: call(first))
-    for point in every[:: len(every) // 20]:
+    for point in every[:: len(every) // (20 if LONG else 10)]:
         matcher, oracle = filled(kind)
         interrupted(lambda m=matcher: call(m), point)  # type: ignore[misc]
         for each in (matcher, oracle):
