@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from predicast.errors import (
     InvalidOptionError,
     InvalidSubscriptionsError,
     UnknownColumnError,
+    UnknownIdError,
     UnsupportedColumnError,
 )
 from predicast.graph import EventGraph, GraphEngine
@@ -205,6 +207,28 @@ def test_matches_as_a_column(
         events.select(ps.matches("event", subscriptions=compiled)).collect()
 
 
+def test_explain(events: DataFrame, compiled: ps.CompiledPatterns) -> None:
+    found = ps.explain(events, compiled, "computers", event_id="event").orderBy("event", "line")
+    rows: dict[int, list[Any]] = {}
+    for row in found.collect():
+        rows.setdefault(row["event"], []).append(row)
+    engine = compiled.engine()
+    for event, text in EVENTS:
+        first, *others = rows[event]
+        assert (first["line"], first["depth"], first["part"]) == (1, 0, "the pattern")
+        assert first["held"] is first["matched"] is ("computers" in expected()[event])
+        if text is None:
+            assert (first["reason"], others) == ("there is no text", [])
+            continue
+        explained = engine.explain("computers", text)
+        mapped = {row["part"]: row["value"][:2] for row in others if row["held"]}
+        # Blank nodes are called anew each time.
+        assert mapped == {str(name): str(term)[:2] for name, term in explained.mapping.items()}
+        assert [row["part"] for row in others if not row["held"]] == [
+            each for each in [explained.failed] if each
+        ]
+
+
 def test_wrong_options(events: DataFrame, compiled: ps.CompiledPatterns) -> None:
     flat = {"a": "event = 1"}
     calls: list[tuple[Any, Any, dict[str, Any], str]] = [
@@ -221,8 +245,12 @@ def test_wrong_options(events: DataFrame, compiled: ps.CompiledPatterns) -> None
         assert said in str(raised.value)
     with pytest.raises(InvalidOptionError, match="these are not graph patterns"):
         ps.match(events, flat, column="graph")
-    with pytest.raises(InvalidOptionError, match="explain is for events of attributes"):
-        ps.explain(events, compiled, "paper")  # type: ignore[arg-type]
+    with pytest.raises(InvalidOptionError, match="now does not apply"):
+        ps.explain(events, compiled, "paper", now=datetime(2026, 1, 1, tzinfo=UTC))
+    with pytest.raises(UnknownIdError, match="papre"):
+        ps.explain(events, compiled, "papre")
+    with pytest.raises(InvalidOptionError, match="column does not apply"):
+        ps.explain(events, flat, "a", column="graph")
     with pytest.raises(InvalidOptionError, match="texts of one column, and 2 are given"):
         ps.matches("graph", "event", subscriptions=compiled)
     with pytest.raises(InvalidOptionError, match="intervals does not apply"):

@@ -357,16 +357,3 @@ def _stated(schema: EventSchema | None, expression: Any) -> Any:
     if schema is not None:
         schema.check(stated)
     return expression if isinstance(expression, str) and implied_zone() is UTC else stated
-
-
-def compiled_flat(
-    subscriptions: Subscriptions | CompiledSubscriptions, verb: str
-) -> CompiledSubscriptions:
-    """Subscriptions to events of attributes, compiled; for what graphs cannot be asked."""
-    compiled: object = compile(subscriptions)
-    if isinstance(compiled, CompiledSubscriptions):
-        return compiled
-    raise InvalidOptionError(
-        f"{verb} is for events of attributes, and these are graph patterns; use match",
-        option="subscriptions",
-    )

@@ -23,6 +23,7 @@ from predicast.spark.table_rows import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from predicast.engine.entry import EntryOf
     from predicast.graph import GraphEngine, GraphPattern, Ontology
     from predicast.graph.event_graph import Validation
 
@@ -76,6 +77,10 @@ class CompiledPatterns:
     def engine(self) -> GraphEngine:
         """A new engine with these subscriptions."""
         return self.image.unpacked()
+
+    def entry(self, id: str) -> EntryOf[GraphPattern]:
+        """One of them."""
+        return self.image.shared().get(id)
 
     @property
     def invalid(self) -> DataFrame:

@@ -6,16 +6,17 @@ import logging
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from predicast.errors import UnsupportedTableError
+from predicast.graph import GraphEngine, GraphExplanation
 from predicast.spark.answers import BOUNDS, Bounds
 from predicast.spark.graph_answers import AskedOfGraphs, GraphAnswers
 from predicast.spark.graph_image import GraphImage
-from predicast.spark.workers import with_matched
+from predicast.spark.workers import EXPLAINED_ROWS, with_matched, with_outcomes
 
 _log: Final = logging.getLogger(__name__)
 
@@ -54,6 +55,62 @@ class MatchingTexts:
             for texts in columns:
                 for answer in answers.of(_checked(texts), self.asked, self.bounds):
                     yield answer.lists()
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainingGraphs:
+    """Adds to events how it went with one pattern."""
+
+    image: GraphImage
+    id: str
+    texts: int
+    kept: int
+    format: str | None
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with self.image.lent() as answers:
+            for batch in batches:
+                for start in range(0, batch.num_rows, EXPLAINED_ROWS):
+                    piece = batch.slice(start, EXPLAINED_ROWS)
+                    found = [self._explained(answers.engine, text) for text in _texts(piece, self)]
+                    outcomes = [_lines(each) for each in found]
+                    matched = [each is not None and each.matched is True for each in found]
+                    yield with_outcomes(piece, self.kept, outcomes, matched)
+
+    def _explained(self, engine: GraphEngine, text: str | None) -> GraphExplanation | None:
+        return None if text is None else engine.explain(self.id, text, format=self.format)
+
+
+def _texts(piece: pa.RecordBatch, job: ExplainingGraphs) -> list[str | None]:
+    texts: list[str | None] = piece.column(job.texts).to_pylist()
+    return texts
+
+
+def _lines(explanation: GraphExplanation | None) -> list[dict[str, Any]]:
+    """The pattern as a whole; inside it, the variables and what nothing satisfied."""
+    if explanation is None:
+        return [_line(1, 0, "the pattern", None, False, "there is no text")]
+    undecided = "undecided within the budget" if explanation.matched is None else None
+    lines = [_line(1, 0, "the pattern", None, explanation.matched, undecided)]
+    for variable, term in explanation.mapping.items():
+        lines.append(_line(len(lines) + 1, 1, str(variable), str(term), True, None))
+    if explanation.failed is not None:
+        why = "nothing satisfies it"
+        lines.append(_line(len(lines) + 1, 1, explanation.failed, None, False, why))
+    return lines
+
+
+def _line(
+    number: int, depth: int, part: str, value: str | None, held: bool | None, reason: str | None
+) -> dict[str, Any]:
+    return {
+        "line": number,
+        "depth": depth,
+        "part": part,
+        "value": value,
+        "held": held,
+        "reason": reason,
+    }
 
 
 def _checked(texts: object) -> pa.Array:

@@ -15,6 +15,7 @@ from predicast.spark.shipping import Shipment, check_frame, ship
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from predicast.graph import GraphEngine
     from predicast.spark.compiled_patterns import CompiledPatterns
@@ -68,6 +69,18 @@ def matched_graphs(
     kept = tuple(range(len(shipment.kept)))
     task = MatchingGraphs(compiled.image, _place(shipment), kept, how, asked)
     schema = shipment.schema() if how == "anti" else shipment.schema(matched_field())
+    return shipment.columns.mapInArrow(portable(task), schema)
+
+
+def explained_graphs(
+    shipment: Shipment, compiled: CompiledPatterns, id: str, format: str | None, schema: StructType
+) -> DataFrame:
+    """Kept columns, and how it went with a pattern: an array of what ``workers.OUTCOMES`` holds."""
+    from predicast.spark.graph_workers import ExplainingGraphs
+
+    task = ExplainingGraphs(
+        compiled.image, id, _place(shipment), len(shipment.kept), checked_format(format)
+    )
     return shipment.columns.mapInArrow(portable(task), schema)
 
 

@@ -37,7 +37,7 @@ MATCHED: Final = pa.field("matched", IDS, nullable=False)
 SHARDS: Final = pa.field(
     "shards", pa.list_(pa.field("element", pa.int32(), nullable=False)), nullable=False
 )
-_EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Python objects
+EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Python objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,19 +245,26 @@ class Explaining:
         about = self.id, self.subscription, self.wording, self.absent
         explainer = Explainer(*about, self.vocabulary)
         for batch in batches:
-            for start in range(0, batch.num_rows, _EXPLAINED_ROWS):
-                yield self._explained(explainer, batch.slice(start, _EXPLAINED_ROWS))
+            for start in range(0, batch.num_rows, EXPLAINED_ROWS):
+                yield self._explained(explainer, batch.slice(start, EXPLAINED_ROWS))
 
     def _explained(self, explainer: Explainer, piece: pa.RecordBatch) -> pa.RecordBatch:
         columns = EventBatch.from_arrow(
             self.reader.attributes(piece), explainer.reader.names, self.reader.intervals
         )
         explanations = [explainer.explanation(event, self.now) for event in columns.events()]
-        arrays: list[Any] = piece.columns[: self.kept]
-        arrays.append(pa.array(map(_outcomes, explanations), OUTCOMES))
-        arrays.append(pa.array([each.matched for each in explanations], pa.bool_()))
-        kept = [piece.schema.field(place) for place in range(self.kept)]
-        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([*kept, *_EXPLAINED]))
+        outcomes = [_outcomes(each) for each in explanations]
+        return with_outcomes(piece, self.kept, outcomes, [each.matched for each in explanations])
+
+
+def with_outcomes(
+    piece: pa.RecordBatch, kept: int, outcomes: Sequence[Any], matched: Sequence[bool]
+) -> pa.RecordBatch:
+    """The first columns of events, and how it went with each of them."""
+    arrays: list[Any] = piece.columns[:kept]
+    arrays += [pa.array(outcomes, OUTCOMES), pa.array(matched, pa.bool_())]
+    fields = [piece.schema.field(place) for place in range(kept)]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([*fields, *_EXPLAINED]))
 
 
 def _outcomes(explanation: Explanation) -> list[dict[str, Any]]:
