@@ -31,6 +31,7 @@ _LARGEST: Final = {Size.SMALL: (), Size.FULL: (100_000,)}  # of the paper's own 
 EVENTS: Final = 200
 _FEW: Final = 3  # events for ops, which takes long
 _OPS_MOST: Final = 10_000  # subscriptions, as in the paper
+_TRACED_MOST: Final = 2_000  # subscriptions whose memory is found out, which takes long as well
 # Queries that rivals are asked, and of how many events.
 _ASKED: Final[dict[type[Rival], tuple[int, int]]] = {Oxigraph: (500, 5), Rdflib: (10, 1)}
 _ONCE: Final = Rdflib  # so slow that the first point of a variant has to do
@@ -144,8 +145,8 @@ class _Point:
         )
 
     def _memory_mb(self, matcher: str, patterns: dict[str, str]) -> float | None:
-        """What holding them takes, found by loading them once more; slow, so of few alone."""
-        if self._variant != "paper" or len(patterns) > _OPS_MOST:
+        """What holding them takes, found by loading them once more."""
+        if self._variant != "paper" or len(patterns) > _TRACED_MOST:
             return None
         with allocated_bytes() as taken:
             held = GraphEngine(self._ontology, matcher=matcher)
