@@ -12,6 +12,8 @@ BENCH ?= language
 SECONDS ?= 300
 # How many drivers `make faults` kills.
 KILLS ?= 20
+# How many networks `make simulate` runs.
+SEEDS ?= 1000
 # How often `make soak` runs the quick tests.
 RUNS ?= 10
 
@@ -116,6 +118,10 @@ kill-writers: $(installed) ## Kill writers of a subscription table, 300 of them
 faults: $(java) ## Kill drivers of a stream, KILLS of them, and damage every file: make faults KILLS=20
 	PREDICAST_FAULTS=$(KILLS) $(BIN)/pytest --timeout=0 -rP tests/spark/test_delivery_faults.py
 	PREDICAST_TEST_SPARK=connect PREDICAST_FAULTS=1 $(BIN)/pytest --timeout=0 tests/spark/test_delivery_faults.py
+
+.PHONY: simulate
+simulate: $(installed) ## Simulate networks of brokers with every fault, SEEDS of them: make simulate SEEDS=1000
+	$(BIN)/python -m tests.simulation --seeds $(SEEDS)
 
 .PHONY: bench
 bench: $(installed) ## Run a benchmark: make bench BENCH=language

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 
 ONTOLOGY: Final = "ontology"  # the paper whose events are graphs
+ROUTING: Final = "routing"  # the network of the paper on the Filter Index
 
 Out = Annotated[Path, typer.Option(help="Where results are written.")]
 Docs = Annotated[
@@ -70,7 +71,7 @@ def papers(
         list[str] | None,
         typer.Argument(
             metavar="[PAPER]...",
-            help="ceem, redundant-attributes, vector-subscriptions, ontology.",
+            help="ceem, redundant-attributes, vector-subscriptions, ontology, routing.",
         ),
     ] = None,
     *,
@@ -89,7 +90,7 @@ def papers(
     from predicast.errors import UnknownMatcherError
     from predicast.matching import make_matcher
 
-    chosen = _chosen("paper", names, [*PAPERS, ONTOLOGY])
+    chosen = _chosen("paper", names, [*PAPERS, ONTOLOGY, ROUTING])
     contestants = [name.strip() for name in matchers.split(",") if name.strip()]
     try:
         for name in contestants:
@@ -99,6 +100,9 @@ def papers(
     if ONTOLOGY in chosen:
         _run_ontology(preset, repeats, seed, out, docs)
         chosen.remove(ONTOLOGY)
+    if ROUTING in chosen:
+        _run_routing(preset, seed, out, docs)
+        chosen.remove(ROUTING)
     if not chosen:
         return
     experiments = [each for name in chosen for each in PAPERS[name].experiments(preset, seed)]
@@ -132,6 +136,19 @@ def _run_ontology(
     _tell([path])
     _show([ontology_table(measured), ontology_claims(measured)])
     _tell(write_both(partial(write_documents, measured), out, docs))
+
+
+def _run_routing(preset: Size, seed: int, out: Path, docs: Path | None) -> None:
+    """The paper's network: what its tree carries and holds, which no matcher tells."""
+    from bench.papers.routing.documents import routing_tables, write_routing
+    from bench.papers.routing.run import points, run_routing
+
+    with progress_bar("preparing", total=points()) as bar:
+        measured = run_routing(size=preset, seed=seed, progress=bar.step)
+    path = out / f"routing-{preset}.json"
+    measured.write(path)
+    _show(routing_tables(measured))
+    _tell([path, *write_both(partial(write_routing, measured), out, docs)])
 
 
 @app.command()

@@ -6,6 +6,7 @@ What needs no stream to be seen is in ``tests/unit/delivery``.
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
-from predicast import Subscribe, Unsubscribe
+from predicast import Change, Subscribe, Unsubscribe
 from predicast import spark as ps
+from predicast.engine import Operation
 from predicast.errors import (
     ColumnClashError,
     InvalidOptionError,
@@ -54,6 +56,7 @@ class Place:
         draft = self.events / f".{number}"
         pq.write_table(table, draft)
         draft.rename(self.events / f"{number}.parquet")
+        os.utime(self.events / f"{number}.parquet", (number + 1, number + 1))  # their order
 
     def stream(self) -> DataFrame:
         reader = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", "1")
@@ -175,6 +178,50 @@ def test_a_stream_stops_with_an_error_of_ours_and_goes_on(place: Place) -> None:
     assert (progress.left_out, progress.invalid, progress.versions_behind) == (1, 1, 1)
 
 
+def test_in_shards_every_match_once(place: Place) -> None:
+    """An event that visits several shards, or none, is one event, and refused in one place."""
+    texts = {f"price {n}": f"price BETWEEN {n} AND {n + 2}" for n in range(40)}
+    texts |= {f"id {n}": f"id = {n * 50} AND at < now()" for n in range(6)}
+    place.table.subscribe_many(texts, owner="ann/b")
+    version = place.table.apply([Subscribe("any", "id >= 0")]).version
+    batches = [[0.0, math.nan, 1.5, 7.0, 90.0, None], [0.0, 6.5, 2000.0, 2000.0, None]]
+    for number, prices in enumerate(batches):
+        place.put(number, prices)
+    files, delta, owned, dead = (place.folder / name for name in "abcd")
+    path = str(place.table.path)
+
+    def change(number: int, frame: DataFrame) -> None:
+        """Between the batches: what fits in its shard, in another, in none, and what goes."""
+        if number == 0:
+            window: list[Operation] = [
+                Change("price 1", "price BETWEEN 1 AND 2"),
+                Change("price 2", "price BETWEEN 6 AND 7"),
+                Subscribe("far", "price > 1000 AND id < 103"),
+                Unsubscribe("price 0"),
+            ]
+            ps.SubscriptionTable(path).apply(window)
+
+    sinks = [files, ps.DeltaSink(delta), ps.ParquetSink(owned, by_owner=True), change]
+    progress = place.run(sinks, dead_letters=dead, strategy=ps.Partition(shards=3))
+    assert (progress.batches, progress.version) == (2, version + 1)
+    assert progress.placement == "partition: as was asked for; 4 shards"
+    expected = [
+        *place.expected(version, 0, [0.0, None, *batches[0][2:]]),
+        *place.expected(version + 1, 1, batches[1]),
+    ]
+    expected = [pair for pair in expected if pair[0] != 1]
+    assert (progress.events, progress.matches, progress.dead_letters) == (11, len(expected), 1)
+    assert pairs(DeltaTable(delta).to_pyarrow_table()) == expected
+    assert pairs(parquet(files)) == pairs(parquet(owned)) == expected
+    assert {each.name for each in owned.glob("owner=*")} == {
+        "owner=ann%2Fb",
+        "owner=__HIVE_DEFAULT_PARTITION__",
+    }
+    assert [(letter["id"], letter["reason"]) for letter in parquet(dead).to_pylist()] == [
+        (1, "attribute 'price': nan is not finite; use null for no value")
+    ]
+
+
 def test_kafka_takes_records_that_name_their_batch(spark: SparkSession, tmp_path: Path) -> None:
     frame = spark.createDataFrame([(1, "a")], "id int, subscription string")
     sink = ps.KafkaSink("matches", {"kafka.bootstrap.servers": "127.0.0.1:1"})
@@ -214,6 +261,9 @@ def test_what_is_wrong_is_refused_before_the_stream_starts(place: Place) -> None
     owned = ps.ParquetSink(place.folder / "deliveries", by_owner=True)
     refused(InvalidOptionError, "have no owner", dead_letters=owned)
     refused(InvalidOptionError, "takes output='rows'", sink=owned, output="array")
+    refused(InvalidOptionError, "strategy is one of", strategy="divide")
+    refused(InvalidOptionError, "folder is for compile", strategy=ps.Partition(folder="x"))
+    refused(InvalidOptionError, "in one place", strategy="partition", output="array")
     refused(UnknownColumnError, "no column 'prise'", columns=["prise"])
     refused(UnknownColumnError, "no column 'bad'", unreadable="bad")
     renamed = events.withColumnRenamed("price", "subscription")

@@ -54,8 +54,9 @@ def chosen(every: list[Any], few: int) -> list[Any]:
 class Stream:
     """Files of events, a table whose first subscription changes, and three sinks."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, shards: int = 0) -> None:
         self.folder = folder
+        self.shards = shards
         self.events = folder / "events"
         self.checkpoint = folder / "checkpoint"
         self.files, self.delta, self.owned = (folder / name for name in ("a", "b", "c"))
@@ -68,6 +69,8 @@ class Stream:
         self.events.mkdir(parents=True)
         self.table.subscribe_many({"moving": "x < 0", "even": "x IN (0, 2, 4, 6)"}, owner="ann")
         self.table.subscribe("x > 35", id="high", owner="bob")
+        if self.shards:  # so many that a change is worth no other division
+            self.table.subscribe_many((f"none {n}", f"x = {n + 50}") for n in range(20))
 
     def put(self, number: int) -> None:
         """One batch of events; ``x`` runs from 0 in each."""
@@ -93,6 +96,7 @@ class Stream:
                 ps.ParquetSink(self.owned, by_owner=True),
             ],
             checkpoint=self.checkpoint,
+            strategy=ps.Partition(self.shards) if self.shards else "auto",
             trigger={"availableNow": True},
         )
 
@@ -120,6 +124,19 @@ class Stream:
         expected = self.expected(versions)
         for found in self.delivered():
             assert found == expected
+
+
+@pytest.fixture(params=[0, 3] if KILLS else [0], ids=lambda shards: f"{shards} shards")
+def shards(request: pytest.FixtureRequest) -> int:
+    """How many there are, 0 if subscriptions are replicated."""
+    return int(request.param)
+
+
+@pytest.fixture
+def stream(shards: int, tmp_path: Path) -> Stream:
+    made = Stream(tmp_path / "stream", shards)
+    made.set_up()
+    return made
 
 
 def pairs(tables: list[pa.Table]) -> list[tuple[int, str]]:
@@ -179,10 +196,8 @@ class Crashes:
 
 @pytest.mark.skipif(MODE == "connect", reason="what is interrupted runs in the server there")
 def test_a_batch_that_ends_at_any_step_is_repeated_and_is_there_once(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, stream: Stream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream = Stream(tmp_path)
-    stream.set_up()
     crashes = Crashes(monkeypatch)
     stream.put(0)
     versions = [stream.table.version]
@@ -231,9 +246,7 @@ def kill_workers(flag: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="workers are found in /proc")
-def test_workers_that_are_killed(spark: SparkSession, tmp_path: Path) -> None:
-    stream = Stream(tmp_path)
-    stream.set_up()
+def test_workers_that_are_killed(spark: SparkSession, stream: Stream, tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     for number in range(3):
         stream.put(number)
@@ -259,10 +272,11 @@ def damages(path: Path) -> Iterator[tuple[str, Callable[[], object]]]:
 
 
 @many_streams
-def test_a_file_that_is_damaged_or_missing(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_file_that_is_damaged_or_missing(
+    spark: SparkSession, stream: Stream, tmp_path: Path
+) -> None:
     """Of the checkpoint, the log, the table, and what is kept beside the table."""
-    stream, kept = Stream(tmp_path / "stream"), tmp_path / "kept"
-    stream.set_up()
+    kept = tmp_path / "kept"
     versions = []
     for number in range(3):
         stream.put(number)
@@ -323,9 +337,9 @@ def fill(place: Path, left: int) -> Path:
 
 
 @many_streams
-def test_a_full_disk(spark: SparkSession, disk: Path) -> None:
+def test_a_full_disk(spark: SparkSession, disk: Path, shards: int) -> None:
     """Wherever room ends, the stream stops with an error of ours; it goes on once there is some."""
-    stream = Stream(disk / "stream")
+    stream = Stream(disk / "stream", shards)
     stream.set_up()
     stream.put(0)
     stream.run(spark)
@@ -355,7 +369,7 @@ from tests.spark.test_delivery_faults import Stream
 
 ensure_java()
 spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
-stream = Stream(Path(sys.argv[1]))
+stream = Stream(Path(sys.argv[1]), int(sys.argv[2]))
 delivery = stream.start(spark)
 print("started", flush=True)
 delivery.wait()
@@ -365,9 +379,7 @@ print("done", flush=True)
 
 @pytest.mark.own_session
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
-def test_drivers_that_are_killed(tmp_path: Path) -> None:
-    stream = Stream(tmp_path)
-    stream.set_up()
+def test_drivers_that_are_killed(stream: Stream) -> None:
     chance = random.Random(SEED)
     batches = 6 * (KILLS or 1)
     for number in range(batches):
@@ -400,7 +412,7 @@ def versions_of(stream: Stream, batches: int) -> list[int]:
 
 def ran(stream: Stream, kill_after_s: float | None) -> int:
     """Run a driver, and kill it with all its processes; whether it had to be."""
-    command = [sys.executable, "-c", DRIVER, str(stream.folder)]
+    command = [sys.executable, "-c", DRIVER, str(stream.folder), str(stream.shards)]
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
     log = (stream.folder / "driver.log").open("ab")
     with (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 
 from predicast import Engine
@@ -125,14 +127,51 @@ def test_a_subscription_on_no_column_is_named(events: DataFrame) -> None:
 def test_what_shards_cannot_do_is_refused(
     events: DataFrame, compiled: ps.CompiledSubscriptions
 ) -> None:
-    with pytest.raises(InvalidOptionError, match="use 'raise' or 'absent'"):
-        ps.match(events, compiled, on_invalid="skip")
     with pytest.raises(InvalidOptionError, match="strategy='replicate'"):
         ps.matches("price", subscriptions=compiled)
     with pytest.raises(InvalidOptionError, match="strategy is one of"):
         ps.compile(TEXTS, strategy="partitioned")  # type: ignore[call-overload]
     with pytest.raises(InvalidOptionError, match="shards is a positive integer, not 0"):
         ps.compile(TEXTS, strategy=ps.Partition(shards=0))
+
+
+def test_what_cannot_be_compared_is_refused_whichever_shards_an_event_visits(
+    spark: SparkSession,
+) -> None:
+    """By values that the shards it visits do not look at, also inside of lists."""
+    texts = {
+        **{f"kind {n}": f"kind = 'k{n}'" for n in range(6)},
+        **{f"price {n}": f"price BETWEEN {n} AND {n + 1}" for n in range(6)},
+        "list": "exists(parts, p -> p.weight > 1) AND kind = 'k0'",
+    }
+    compiled = ps.compile(texts, strategy=ps.Partition(shards=4))
+    nan = math.nan
+    given: list[dict[str, Any]] = [
+        {"number": 0, "kind": "k0", "price": 1.0, "parts": [{"weight": 2.0}]},
+        {"number": 1, "kind": "k1", "price": nan, "parts": []},
+        {"number": 2, "kind": None, "price": 2.5, "parts": [{"weight": nan}]},
+        {"number": 3, "kind": "nowhere", "price": None, "parts": None},
+    ]
+    schema = "number long, kind string, price double, parts array<struct<weight: double>>"
+    events = spark.createDataFrame(given, schema)
+    for on_invalid in ("skip", "absent"):
+        engine = Engine(on_invalid=on_invalid)
+        engine.subscribe_many(texts.items())
+        expected = {row["number"]: engine.match(row) for row in given}
+        assert expected[1] == ([] if on_invalid == "skip" else ["kind 1"])
+        found = ps.match(
+            events,
+            compiled,
+            columns=["number"],
+            output="array",
+            how="left",
+            on_invalid=on_invalid,
+        )
+        assert {row.number: row.subscriptions for row in found.collect()} == expected
+    for number, error in ((1, "attribute 'price'"), (2, "attribute 'element.weight'")):
+        refused = ps.match(events.where(f"number = {number}"), compiled)
+        with pytest.raises(PythonException, match=error):
+            refused.collect()
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ code   meaning
 =====  ===========================================================================================
 0      done; ``explain``: the event matches; ``doctor``: the library is usable
 1      ``explain``: the event does not match; ``doctor``: something that is required is missing;
-       ``pipeline check``: some subscriptions do not go with the events
+       ``pipeline check``: some subscriptions do not go with the events;
+       ``simulate``: a promise was broken
 2      refused: wrong usage, bad input, a file that cannot be read or written, a missing package
 130    interrupted (Ctrl-C)
 141    whoever read our output has closed the pipe
@@ -30,6 +31,7 @@ from predicast.cli.explain import explain
 from predicast.cli.interrupts import interrupts_noted
 from predicast.cli.match import match
 from predicast.cli.pipeline import pipeline
+from predicast.cli.simulate import simulate
 from predicast.cli.subscriptions import subscriptions
 from predicast.cli.terminal import print_error
 from predicast.cli.warm_up import warm_up
@@ -81,13 +83,14 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # it alone lets the lines of a paragraph flow
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
-    epilog="Exit codes: 0 done, 1 no (explain: not matched; doctor: not usable), 2 refused, "
-    "130 interrupted.",
+    epilog="Exit codes: 0 done, 1 no (explain: not matched; doctor: not usable; simulate: a "
+    "promise broken), 2 refused, 130 interrupted.",
 )
 app.command()(match)
 app.command()(explain)
 app.command()(doctor)
 app.command()(demo)
+app.command()(simulate)
 app.command()(warm_up)
 app.add_typer(subscriptions, name="subscriptions")
 app.add_typer(pipeline, name="pipeline")

@@ -46,7 +46,7 @@ def _clauses(expression: Coverable) -> tuple[Clause, ...]:
 
 def _clause_covers(outer: Clause, inner: Clause, absent: Absent) -> bool:
     inner_groups = inner.by_attribute()
-    if not _conjuncts(outer.rest) <= _conjuncts(inner.rest):
+    if not conjuncts(outer.rest) <= conjuncts(inner.rest):
         return False
     for attribute, group in outer.by_attribute().items():
         inner_group = inner_groups.get(attribute)
@@ -56,7 +56,7 @@ def _clause_covers(outer: Clause, inner: Clause, absent: Absent) -> bool:
     return True
 
 
-def _conjuncts(rest: Expression | None) -> frozenset[Expression]:
+def conjuncts(rest: Expression | None) -> frozenset[Expression]:
     """The expressions that must all hold for the rest of a clause to hold."""
     if rest is None:
         return frozenset()

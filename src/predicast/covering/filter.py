@@ -6,6 +6,10 @@ that nothing can match and clauses that another one covers are left out, and so 
 that a domain implies anyway. Domains decide point and region events alike, so that the filter also
 answers matches, for all of its subscribers at once.
 
+The rest of a clause is not looked into: each expression that must hold there stands beside the
+domains, under itself for a name. So a clause covers only those that have all of its rest as well.
+Such filters are for covering alone; they are not asked for matches.
+
 **Two filters that cover each other are equal**, which makes them one node of the poset; two nodes
 that cover each other would each wait for the other to match. It is so because a form is unique
 wherever covering is decided by comparing forms:
@@ -30,15 +34,17 @@ from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from predicast.bounded_cache import remembered
+from predicast.covering.covers import conjuncts
 from predicast.covering.ranges import Range, as_domain, narrowed, ranged
-from predicast.model import Absent, Clause, Event, Interval, Kind, Subscription
+from predicast.model import Absent, Clause, Event, Expression, Interval, Kind, Subscription
 from predicast.model.domain import ANYTHING, Domain, domain_of
 from predicast.model.spans import Span, SpanSet
 from predicast.model.values import kind_of, microseconds
 
-Domains: TypeAlias = dict[str, Range | Domain]
+Domains: TypeAlias = dict[str | Expression, Range | Domain]
 
 _EVERY_STRING: Final = (Span("", None),)
+_HOLDS: Final = Domain(False, Kind.BOOLEAN, (Span(1, 2, hi_open=True),))  # true, and nothing else
 
 
 class Filter:
@@ -47,7 +53,6 @@ class Filter:
     __slots__ = ("_hash", "_key", "clauses")
 
     def __init__(self, subscription: Subscription, absent: Absent) -> None:
-        assert all(clause.rest is None for clause in subscription.clauses), "domains say it all"
         self.clauses: tuple[Domains, ...] = _maximal(
             [_domains(clause, absent) for clause in subscription.clauses]
         )
@@ -74,7 +79,7 @@ class Filter:
         return all(any(_clause_covers(mine, clause) for mine in outer) for clause in inner)
 
     def matches(self, event: Event) -> bool:
-        """Whether an event matches it."""
+        """Whether an event matches it; there may be no rest."""
         clauses = self.clauses
         if len(clauses) == 1:
             return _clause_matches(clauses[0], event)
@@ -102,6 +107,8 @@ def _domains(clause: Clause, absent: Absent) -> Domains:
             domains.pop(attribute, None)
         else:
             domains[attribute] = _canonical(domain)
+    for expression in conjuncts(clause.rest):
+        domains[expression] = _HOLDS
     return domains
 
 
@@ -179,6 +186,7 @@ def _domain(of: Range | Domain) -> Domain:
 
 def _clause_matches(clause: Domains, event: Event) -> bool:
     for attribute, domain in clause.items():
+        assert type(attribute) is str, "a rest is not matched here"
         value: Any = event.get(attribute)
         if type(domain) is tuple:
             lo, lo_open, hi, hi_closed, absent = domain

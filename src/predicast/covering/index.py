@@ -123,6 +123,8 @@ class FilterIndex:
         hulls: list[Hull] = []
         columns = self._columns
         for attribute, domain in first.items():
+            if not isinstance(attribute, str):
+                continue  # part of a rest, of which there may be as many as filters
             least, greatest = _ends(domain)
             if others:
                 if not all(attribute in clause for clause in others):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, Union, overload
 
 from predicast.engine import Engine, Entry
 from predicast.errors import InvalidOptionError, ParseError
@@ -124,6 +124,10 @@ class CompiledSubscriptions:
         )
         image = self.image if shards else self.image.in_folder(place)
         return replace(self, image=image, placement=self.placement._replace(shards=shards))
+
+    def files(self) -> list[Path]:
+        """Those that hold the subscriptions, if they are in files."""
+        return [image.path for image in self._images() if isinstance(image, EngineFile)]
 
     def engine(self) -> Engine:
         """A new engine with these subscriptions."""
@@ -301,11 +305,34 @@ def _placed(engine: Engine, snapshot: bytes, strategy: Strategy) -> CompiledSubs
     placement = placed(engine, len(snapshot), strategy)
     if placement.router is None:
         return replace(described(EngineImage.of_snapshot(snapshot), engine), placement=placement)
+    return in_shards(placement, engine)
+
+
+class Described(Protocol):
+    """What there is to know of subscriptions: an engine, or several that are one to others."""
+
+    @property
+    def matcher(self) -> str: ...
+
+    @property
+    def absent(self) -> Absent: ...
+
+    @property
+    def asks_for_now(self) -> bool: ...
+
+    def givers(self) -> Mapping[str, frozenset[str]]: ...
+
+    def __len__(self) -> int: ...
+
+
+def in_shards(placement: Placement, engine: Described) -> CompiledSubscriptions:
+    """Subscriptions in shards, with what there is to know of all of them."""
+    assert placement.router is not None
     compiled = described(placement.router, engine)
     return replace(compiled, digest=digest_of(placement.shards), placement=placement)
 
 
-def described(image: EngineImage, engine: Engine) -> CompiledSubscriptions:
+def described(image: EngineImage, engine: Described) -> CompiledSubscriptions:
     """The image of an engine, with what there is to know of it."""
     givers = engine.givers()
     return CompiledSubscriptions(

@@ -26,6 +26,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from predicast.bounded_cache import remembered
 from predicast.engine import Engine, Operation
 from predicast.engine.snapshot.atomic import write_atomically
 from predicast.errors import MissingEngineFileError, SnapshotError
@@ -35,6 +36,7 @@ from predicast.spark.unpacked_files import unpacked_file
 if TYPE_CHECKING:
     from predicast.spark.answers import Answers
 
+_MAX_BYTES: Final = 1 << 18  # of digests that are remembered: some hundred files
 _FAST: Final = 1  # zlib's level: most of the gain at a fraction of the time
 
 
@@ -125,6 +127,21 @@ class EngineImage(NamedTuple):
         return lent(self)
 
 
+def _digest_of(path: Path) -> str | None:
+    """The digest of a file, if there is one; it is read again only if it has changed."""
+    try:
+        found = path.stat()
+        return _digest_as_of(path, found.st_size, found.st_mtime_ns)
+    except FileNotFoundError:
+        return None
+
+
+@remembered(_MAX_BYTES, lambda _, digest: 500 + len(digest))
+def _digest_as_of(path: Path, size: int, changed_ns: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 class EngineFile(NamedTuple):
     """An engine whose snapshot is in a file that all hosts see; it need not travel."""
 
@@ -137,10 +154,15 @@ class EngineFile(NamedTuple):
     def written(cls, digest: str, snapshot: Callable[[], bytes], folder: Path) -> EngineFile:
         """A snapshot, put into a folder under its digest unless it is there, undamaged."""
         path = folder.absolute() / f"{digest}.engine"
-        if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        if _digest_of(path) != digest:
             folder.mkdir(parents=True, exist_ok=True)
             write_atomically(path, lambda file: file.write(snapshot()))
         return cls(digest, path, digest)
+
+    @classmethod
+    def of_snapshot(cls, snapshot: bytes, folder: Path) -> EngineFile:
+        """A file of the engine in a snapshot."""
+        return cls.written(hashlib.sha256(snapshot).hexdigest(), lambda: snapshot, folder)
 
     def in_folder(self, folder: Path) -> EngineFile:
         """The same in another folder."""

@@ -2,7 +2,8 @@
 
 A first pass asks the router which shards those are; the event is sent to each of them, once; a
 second pass matches it there. Nothing is lost or doubled: a subscription is in one shard, and
-whatever matches it matches the shard's hull.
+whatever matches it matches the shard's hull. What cannot be compared is found in the first pass:
+the router looks at all that subscriptions look at.
 
 Rows of matches come out as they are found. Whoever wants one row per event, or the events that
 match nothing, waits until all that was found of an event has come together: in a stream there is no
@@ -33,7 +34,6 @@ def matched_in_shards(
 
     from predicast.spark.workers import AttributeReader, MatchingShards
 
-    _check(asked)
     together = how != "inner" or output == "array"
     if together and shipment.columns.isStreaming:
         raise InvalidOptionError(
@@ -71,19 +71,10 @@ def matched_field() -> StructField:
     return StructField("matched", ArrayType(StringType(), containsNull=False), nullable=False)
 
 
-def _check(asked: Asked) -> None:
-    if asked.on_invalid == "skip":
-        raise InvalidOptionError(
-            "on_invalid='skip' needs to know of all values of an event at one place; subscriptions "
-            "in shards look at some of them each: use 'raise' or 'absent'",
-            option="on_invalid",
-        )
-
-
 def _routed(
     sent: DataFrame, compiled: CompiledSubscriptions, reader: Any, asked: Asked, *, every: bool
 ) -> DataFrame:
-    """Each event once for every shard that it visits; if every one is to be kept, for some."""
+    """Each event once for every shard that it visits; if every one is to be kept, for none."""
     from pyspark.sql.types import ArrayType, IntegerType, StructField, StructType
 
     from predicast.spark.workers import Routing
@@ -93,8 +84,8 @@ def _routed(
     numbers = StructField("shards", ArrayType(IntegerType(), containsNull=False), nullable=False)
     schema = StructType([*sent.schema.fields, numbers])
     routed = sent.mapInArrow(portable(Routing(router, reader, asked)), schema)
-    visited = "IF(size(shards) = 0, array(0), shards)" if every else "shards"
-    return routed.selectExpr("* EXCEPT (shards)", f"explode({visited}) AS shard")
+    visits = "explode_outer(shards)" if every else "explode(shards)"
+    return routed.selectExpr("* EXCEPT (shards)", f"{visits} AS shard")
 
 
 def _together(found: DataFrame, kept: int, how: str) -> DataFrame:

@@ -3,23 +3,25 @@
 *Replicated*, every host has the whole compiled index, and events stay where they are.
 *Partitioned*, subscriptions are divided into shards (``division.py``), each of which a host holds
 only while it has events for it. A shard's hull (``covering/merging.py``) is a subscription of the
-*router*, an engine like any other: what an event matches there are the shards it has to visit.
+*router* (``shard_router.py``): what an event matches there are the shards it has to visit.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from predicast.covering.merging import covering_subscription, hull_of, merged
+from predicast.covering.merging import Hull, covering_subscription, hull_of, merged
 from predicast.engine import Engine, Entry, Subscribe
 from predicast.errors import InvalidOptionError
 from predicast.language import to_where
+from predicast.model import Constraint
 from predicast.spark.image import EngineFile, EngineImage
 from predicast.spark.options import check_choice
+from predicast.spark.shard_router import LookedAt, inside_lists, router_of
 
 HOST_BYTES: Final = 1 << 30  # of an index that each host is to hold, unless told otherwise
 _LONGEST_HULL: Final = 100  # characters of what is shown of it
@@ -41,6 +43,11 @@ class Placement(NamedTuple):
     reason: str
     shards: tuple[Shard, ...] = ()
     router: EngineImage | None = None
+
+    def summary(self) -> str:
+        """What was chosen and why, in a line."""
+        shards = f"; {len(self.shards)} shards" if self.shards else ""
+        return f"{self.strategy}: {self.reason}{shards}"
 
     def __str__(self) -> str:
         lines = [f"{self.strategy}: {self.reason}"]
@@ -84,52 +91,83 @@ def checked_strategy(strategy: Strategy) -> Strategy:
     return strategy
 
 
+def refuse_folder(strategy: Strategy) -> None:
+    """Refuse a place for shards where they have one."""
+    if isinstance(strategy, Partition) and strategy.folder is not None:
+        raise InvalidOptionError(
+            "folder is for compile: shards of a table are put into one by in_folder, and deliver "
+            "keeps them beside its checkpoint",
+            option="folder",
+        )
+
+
+class Choice(NamedTuple):
+    """Into how many parts subscriptions are divided, ``None`` if they are not, and why."""
+
+    parts: int | None
+    reason: str
+
+
+def chosen(size: int, strategy: Strategy) -> Choice:
+    """Whether subscriptions that take so many bytes when compiled are divided."""
+    if strategy == "replicate":
+        return Choice(None, "as was asked for")
+    how = strategy if isinstance(strategy, Partition) else Partition()
+    parts = how.shards or max(-(-size // how.host_bytes), 2)
+    if strategy != "auto":
+        return Choice(parts, "as was asked for")
+    if size <= how.host_bytes:
+        return Choice(None, f"{size} bytes are no more than {how.host_bytes} per host")
+    return Choice(parts, f"{size} bytes are more than {how.host_bytes} per host")
+
+
 def placed(engine: Engine, size: int, strategy: Strategy) -> Placement:
     """Where the subscriptions of an engine, so many bytes when compiled, are to be held."""
-    if strategy == "replicate":
-        return Placement("replicate", "as was asked for")
-    how = strategy if isinstance(strategy, Partition) else Partition()
-    if strategy != "auto":
-        reason = "as was asked for"
-    elif size <= how.host_bytes:
-        return Placement("replicate", f"{size} bytes are no more than {how.host_bytes} per host")
-    else:
-        reason = f"{size} bytes are more than {how.host_bytes} per host"
-    parts = how.shards or max(-(-size // how.host_bytes), 2)
-    return _partitioned(engine, parts, reason, how.folder)
+    parts, reason = chosen(size, strategy)
+    if parts is None:
+        return Placement("replicate", reason)
+    folder = strategy.folder if isinstance(strategy, Partition) else None
+    shards, hulls, inside = [], [], frozenset[Constraint]()
+    for part in divided_engines(engine, parts):
+        snapshot = part.engine.to_bytes()
+        image = (
+            EngineImage.of_snapshot(snapshot)
+            if folder is None
+            else EngineFile.of_snapshot(snapshot, Path(folder))
+        )
+        shards.append(Shard(image, len(part.engine), len(snapshot), shown(part.hull)))
+        hulls.append(part.hull)
+        inside |= part.inside
+    looked_at = LookedAt(frozenset(engine.givers()), inside, engine.asks_for_now)
+    router = router_of(hulls, looked_at, engine.absent, engine.vocabulary)
+    return Placement("partition", reason, tuple(shards), router)
 
 
-def _partitioned(
-    engine: Engine, parts: int, reason: str, folder: str | os.PathLike[str] | None
-) -> Placement:
+class Part(NamedTuple):
+    """Some of the subscriptions, in an engine of their own."""
+
+    engine: Engine
+    hull: Hull
+    inside: frozenset[Constraint]  # what they look at inside of lists
+
+
+def divided_engines(engine: Engine, parts: int) -> Iterator[Part]:
+    """The subscriptions of an engine in at most so many others, made one after the other.
+
+    The same subscriptions are divided alike, in whichever order they came. There is always one
+    part, be it empty.
+    """
     from predicast.spark.division import divided
 
     entries = sorted(engine.subscriptions(), key=lambda entry: entry.id)
     hulls = [hull_of(entry.subscription, engine.absent) for entry in entries]
-    router = Engine(absent=engine.absent, ontology=engine.vocabulary)
-    shards = []
-    for number, places in enumerate(divided(hulls, parts)):
-        covering = covering_subscription(merged(hulls[place] for place in places))
-        router.subscribe(covering, id=str(number))
+    groups: Sequence[Iterable[int]] = divided(hulls, parts)
+    for places in groups or [[]]:
         held = [entries[place] for place in places]
-        shards.append(_shard(held, engine, _shown(to_where(covering)), folder))
-    return Placement("partition", reason, tuple(shards), EngineImage.of(router))
-
-
-def _shard(
-    entries: Sequence[Entry], like: Engine, hull: str, folder: str | os.PathLike[str] | None
-) -> Shard:
-    engine = Engine(matcher=like.matcher, absent=like.absent, ontology=like.vocabulary)
-    engine.subscribe_many(subscribe_again(entries))
-    snapshot = engine.to_bytes()
-    image = (
-        EngineImage.of_snapshot(snapshot)
-        if folder is None
-        else EngineFile.written(
-            hashlib.sha256(snapshot).hexdigest(), lambda: snapshot, Path(folder)
-        )
-    )
-    return Shard(image, len(entries), len(snapshot), hull)
+        part = Engine(matcher=engine.matcher, absent=engine.absent, ontology=engine.vocabulary)
+        part.subscribe_many(subscribe_again(held))
+        inside = inside_lists(entry.subscription for entry in held)
+        yield Part(part, merged(hulls[place] for place in places), inside)
 
 
 def subscribe_again(entries: Iterable[Entry]) -> Iterable[Subscribe]:
@@ -144,5 +182,7 @@ def digest_of(shards: Iterable[Shard]) -> str:
     return hashlib.sha256(" ".join(each.image.digest for each in shards).encode()).hexdigest()
 
 
-def _shown(hull: str) -> str:
-    return hull if len(hull) <= _LONGEST_HULL else hull[: _LONGEST_HULL - 1] + "…"
+def shown(hull: Hull) -> str:
+    """What every event in a hull matches, for people to read."""
+    text = to_where(covering_subscription(hull))
+    return text if len(text) <= _LONGEST_HULL else text[: _LONGEST_HULL - 1] + "…"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -29,7 +29,7 @@ def unpacked_file(digest: str, unpack: Callable[[], bytes], *, anew: bool = Fals
     path = _directory() / digest
     if anew or not path.exists():
         write_atomically(path, lambda file: file.write(unpack()))
-        remove_all_but_latest(path, _KEPT)
+        remove_all_but_latest([path], _KEPT)
     else:
         with suppress(OSError):  # it may have been removed since
             os.utime(path)
@@ -49,14 +49,15 @@ def _directory() -> Path:
     return directory
 
 
-def remove_all_but_latest(just_made: Path, kept: int) -> None:
-    """Remove the files that were used the longest ago; one that cannot be removed stays."""
+def remove_all_but_latest(in_use: Collection[Path], kept: int) -> None:
+    """Remove the files beside some that were used the longest ago; what cannot be removed stays."""
     by_age: list[tuple[float, Path]] = []
-    for each in just_made.parent.iterdir():
-        with suppress(OSError):
-            if not each.name.startswith(".") and each != just_made:
-                by_age.append((each.stat().st_mtime, each))
+    for folder in {each.parent for each in in_use}:
+        for each in folder.iterdir():
+            with suppress(OSError):
+                if not each.name.startswith(".") and each not in in_use:
+                    by_age.append((each.stat().st_mtime, each))
     by_age.sort(reverse=True)
-    for _, each in by_age[kept - 1 :]:
+    for _, each in by_age[max(kept - len(in_use), 0) :]:
         with suppress(OSError):
             each.unlink()

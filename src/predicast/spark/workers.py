@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from predicast.arrays import offsets
 from predicast.engine.explanation import Explanation, Outcome
 from predicast.engine.judging import Explainer
 from predicast.errors import UnsupportedTableError
@@ -29,6 +30,7 @@ from predicast.model.vocabulary import Vocabulary
 from predicast.spark.answers import BOUNDS, IDS, Answer, Answers, Asked, Bounds
 from predicast.spark.image import EngineFile, EngineImage
 from predicast.spark.schemas import GivenBy, ends_in_struct, interval_fields, unknown_column
+from predicast.spark.shard_router import LOOKS
 from predicast.spark.shipping import Source
 
 _log: Final = logging.getLogger(__name__)
@@ -37,6 +39,7 @@ MATCHED: Final = pa.field("matched", IDS, nullable=False)
 SHARDS: Final = pa.field(
     "shards", pa.list_(pa.field("element", pa.int32(), nullable=False)), nullable=False
 )
+_NO_IDS: Final = pa.array([], pa.string())
 EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Python objects
 
 
@@ -105,38 +108,67 @@ class Routing:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with self.router.lent() as answers:
+        with self.router.lent() as lent, _counted(lent, self.asked) as answers:
             for batch in batches:
                 attributes = self.reader.attributes(batch)
                 for answer in answers.of(attributes, self.asked, self.bounds):
-                    yield _routed(batch.slice(answer.first, answer.end - answer.first), answer)
+                    piece = batch.slice(answer.first, answer.end - answer.first)
+                    schema = pa.schema([*piece.schema, SHARDS])
+                    columns = [*piece.columns, shards_of(answer)]
+                    yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _routed(piece: pa.RecordBatch, answer: Answer) -> pa.RecordBatch:
-    numbers = answer.ids.cast(pa.int32())
-    first = pa.array(answer.offsets, pa.int32())
-    lists = pa.ListArray.from_arrays(first, numbers, type=SHARDS.type)
-    schema = pa.schema([*piece.schema, SHARDS])
-    return pa.RecordBatch.from_arrays([*piece.columns, lists], schema=schema)
+def shards_of(answer: Answer) -> pa.ListArray:
+    """The numbers of the shards that a router names of each event."""
+    numbers = answer.ids.cast(pa.int32()).to_numpy()
+    is_shard = numbers != int(LOOKS)
+    first = offsets(is_shard)[answer.offsets]
+    named = pa.array(numbers[is_shard])
+    return pa.ListArray.from_arrays(pa.array(first, pa.int32()), named, type=SHARDS.type)
 
 
 @dataclass(frozen=True, slots=True)
 class MatchingShards:
-    """Matches events against the shard that is named in their last column."""
+    """Matches events against the shard that is named in their last column, if one is."""
 
     images: tuple[EngineImage | EngineFile, ...]
     reader: AttributeReader
     kept: tuple[int, ...]
     how: str
     asked: Asked
+    bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            shard = batch.column(batch.num_columns - 1)
-            for number in sorted(pc.unique(shard).to_pylist()):
-                image = self.images[number]
-                matching = Matching(image, self.reader, self.kept, self.how, self.asked)
-                yield from matching([batch.filter(pc.equal(shard, number))])
+            for number, events in by_shard(batch, batch.column(batch.num_columns - 1)):
+                if number is None:
+                    nothing = Answer(0, len(events), np.zeros(len(events) + 1, int), _NO_IDS)
+                    yield with_matched(events, nothing, self.kept, self.how)
+                    continue
+                yield from self._matched(number, events)
+
+    def _matched(self, number: int, events: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        attributes, asked = self.reader.attributes(events), in_shard(self.asked)
+        with self.images[number].lent() as answers:
+            for answer in answers.of(attributes, asked, self.bounds):
+                piece = events.slice(answer.first, answer.end - answer.first)
+                yield with_matched(piece, answer, self.kept, self.how)
+
+
+def by_shard(batch: pa.RecordBatch, shard: pa.Array) -> Iterator[tuple[int | None, pa.RecordBatch]]:
+    """The events of each shard, and under ``None`` those of none."""
+    if shard.null_count:
+        yield None, batch.filter(shard.is_null())
+    for number in sorted(pc.unique(shard.drop_null()).to_pylist()):
+        yield number, batch.filter(pc.equal(shard, number))
+
+
+def in_shard(asked: Asked) -> Asked:
+    """How a shard is asked about events that the router has let pass.
+
+    None of them has anything to be refused for; if a shard found something, it would have to stop.
+    """
+    return asked if asked.on_invalid == "absent" else asked._replace(on_invalid="raise")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ PAGES = [
     DOCS / "how-to" / "match-graphs.md",
     DOCS / "how-to" / "match-by-meaning.md",
     DOCS / "how-to" / "keep-subscriptions-in-a-table.md",
+    DOCS / "how-to" / "simulate-a-network.md",
 ]
 
 # A file is a fenced block under a line with its name: `events.csv`:
@@ -67,7 +68,7 @@ def test_every_option_and_command_is_in_the_reference() -> None:
     on_a_table = ("add", "change", "remove", "list", "history", "diff")
     subscriptions = [f"subscriptions {command}" for command in on_a_table]
     pipeline = [f"pipeline {command}" for command in ("run", "init", "check")]
-    for command in ("match", "explain", *subscriptions, *pipeline, "doctor", "demo"):
+    for command in ("match", "explain", *subscriptions, *pipeline, "simulate", "doctor", "demo"):
         assert f"## `predicast {command}`" in reference
         shown = shown_by(f"predicast {command} --help")
         for option in set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}:

@@ -91,6 +91,36 @@ def test_a_mistake_is_told_with_its_line(
     assert message in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("given", "strategy"),
+    [
+        ('strategy = "partition"', "partition"),
+        ("strategy = { shards = 4 }", ps.Partition(shards=4)),
+        ("strategy.host_bytes = 1_000", ps.Partition(host_bytes=1_000)),
+    ],
+)
+def test_where_subscriptions_are_held(tmp_path: Path, given: str, strategy: object) -> None:
+    ps.SubscriptionTable(tmp_path / "table")
+    file = written(tmp_path, GOOD.replace("[stream]", f"[stream]\n{given}"))
+    assert Pipeline(file).strategy == strategy
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ('strategy = "divide"', "line 22: stream.strategy: invalid enum value 'divide'"),
+        ("strategy = { shads = 4 }", "stream.strategy has no 'shads'; did you mean 'shards'?"),
+        ("strategy = { shards = 0 }", "line 22: shards is a positive integer, not 0"),
+        ('strategy = "partition"\noutput = "array"', "line 22: output='array' needs all that"),
+    ],
+)
+def test_where_they_cannot_be_held(tmp_path: Path, given: str, message: str) -> None:
+    ps.SubscriptionTable(tmp_path / "table")
+    with pytest.raises(InputFileError) as caught:
+        Pipeline(written(tmp_path, GOOD.replace("[stream]", f"[stream]\n{given}")))
+    assert message in caught.value.message
+
+
 def test_a_key_in_a_text_is_none(tmp_path: Path) -> None:
     lines = lines_of('a = """\nb = 1\n[c]\n"""\nb = 2\n[d."e.f"]\ng.h = 1\n[[i]]\n[[i]]\nj = 1\n')
     assert lines == {

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -15,7 +18,8 @@ from predicast import spark as ps
 from predicast.errors import InvalidValueError, SinkError
 from predicast.spark.answers import Asked, Bounds
 from predicast.spark.delivery.drafts import Draft, owner_folder
-from predicast.spark.delivery.worker import Delivering
+from predicast.spark.delivery.job import Job
+from predicast.spark.delivery.worker import Delivering, DeliveringShards, RoutingDeliveries
 from predicast.spark.shipping import Source
 from predicast.spark.workers import AttributeReader
 
@@ -42,10 +46,48 @@ def batch(values: list[Any], unreadable: list[str | None] | None = None) -> pa.R
     )
 
 
-def run(
-    drafts: list[Draft], batches: list[pa.RecordBatch], **changes: Any
-) -> tuple[dict[str, Any], list[pa.Table]]:
-    """What the task says, and the rows of each draft."""
+def passed(
+    compiled: ps.CompiledSubscriptions, job: Job, batches: list[pa.RecordBatch]
+) -> list[dict[str, Any]]:
+    """What tasks say when Spark has them deliver batches."""
+    placement = compiled.placement
+    if placement.router is None:
+        return rows(Delivering(compiled.image, job)(batches))
+    routed = list(RoutingDeliveries(placement.router, job)(batches))
+    images = tuple(shard.image for shard in placement.shards)
+    sent = [visits(piece) for piece in routed]
+    return rows(DeliveringShards(images, job)(sent))
+
+
+def rows(batches: Iterator[pa.RecordBatch]) -> list[dict[str, Any]]:
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+def visits(piece: pa.RecordBatch) -> pa.RecordBatch:
+    """Each event once for every shard that it visits, as Spark makes them of lists."""
+    place = piece.schema.get_field_index("shards")
+    numbers = piece.column(place)
+    once = piece.remove_column(place).take(pc.list_parent_indices(numbers))
+    return once.append_column("shard", pc.list_flatten(numbers))
+
+
+Ran: TypeAlias = tuple[dict[str, Any], list[pa.Table]]
+Run: TypeAlias = Callable[..., Ran]
+
+
+@pytest.fixture(params=["replicate", ps.Partition(shards=3)], ids=["replicated", "in shards"])
+def run(request: pytest.FixtureRequest) -> Run:
+    """Has batches delivered, wherever subscriptions are held: what comes of them is the same."""
+    return partial(delivered, ps.compile(engine(), strategy=request.param))
+
+
+def delivered(
+    compiled: ps.CompiledSubscriptions,
+    drafts: list[Draft],
+    batches: list[pa.RecordBatch],
+    **changes: Any,
+) -> Ran:
+    """What tasks say in sum, and the rows of each draft."""
     for draft in drafts:
         Path(draft.folder).mkdir(parents=True, exist_ok=True)
     options: dict[str, Any] = {
@@ -55,13 +97,13 @@ def run(
         "output": "rows",
         "asked": Asked({}),
     }
-    task = Delivering(
-        image=ps.compile(engine()).image,
+    job = Job(
         reader=AttributeReader((Source("x", 3, ()),), {}),
         drafts=tuple(drafts),
         **options | changes,
     )
-    (summary,) = pa.Table.from_batches(task(batches)).to_pylist()
+    told = passed(compiled, job, batches)
+    summary = {name: sum((row[name] for row in told), type(told[0][name])()) for name in told[0]}
     tables = []
     for position, draft in enumerate(drafts):
         files = [each for each in summary["files"] if each["draft"] == position]
@@ -89,7 +131,7 @@ def pairs(table: pa.Table) -> list[tuple[int, str]]:
 VALUES = [0.0, math.nan, 1.0, 7.0, math.inf, math.nan, 8.0, 5.0]
 
 
-def test_every_event_is_delivered_or_a_dead_letter(tmp_path: Path) -> None:
+def test_every_event_is_delivered_or_a_dead_letter(run: Run, tmp_path: Path) -> None:
     drafts = [
         Draft(str(tmp_path / "deliveries"), "deliveries"),
         Draft(str(tmp_path / "dead"), "dead letters"),
@@ -112,7 +154,7 @@ def test_every_event_is_delivered_or_a_dead_letter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bad", [(), (0,), (63,), range(64), range(0, 64, 3)])
-def test_halves_find_exactly_what_is_wrong(tmp_path: Path, bad: Any) -> None:
+def test_halves_find_exactly_what_is_wrong(run: Run, tmp_path: Path, bad: Any) -> None:
     values = [math.nan if row in bad else float(row % 10) for row in range(64)]
     drafts = [Draft(str(tmp_path / "a"), "deliveries"), Draft(str(tmp_path / "b"), "dead letters")]
     # Bounds so small that a batch is matched in many pieces, some of which raise.
@@ -125,15 +167,15 @@ def test_halves_find_exactly_what_is_wrong(tmp_path: Path, bad: Any) -> None:
 
 @pytest.mark.parametrize(("on_invalid", "found"), [("absent", [0, 1, 2]), ("skip", [0, 2])])
 def test_without_dead_letters_the_policy_decides(
-    tmp_path: Path, on_invalid: Any, found: list[int]
+    run: Run, tmp_path: Path, on_invalid: Any, found: list[int]
 ) -> None:
     drafts = [Draft(str(tmp_path / "deliveries"), "deliveries")]
     summary, (deliveries,) = run(drafts, [batch([0.0, math.nan, 2.0])], asked=Asked({}, on_invalid))
-    assert deliveries["n"].to_pylist() == found
+    assert sorted(deliveries["n"].to_pylist()) == found
     assert (summary["invalid"], summary["dead_letters"]) == (1, 0)
 
 
-def test_without_dead_letters_what_is_wrong_is_raised(tmp_path: Path) -> None:
+def test_without_dead_letters_what_is_wrong_is_raised(run: Run, tmp_path: Path) -> None:
     drafts = [Draft(str(tmp_path / "deliveries"), "deliveries")]
     with pytest.raises(InvalidValueError, match="row 1: nan is not finite"):
         run(drafts, [batch([0.0, math.nan])])
@@ -141,7 +183,7 @@ def test_without_dead_letters_what_is_wrong_is_raised(tmp_path: Path) -> None:
         run(drafts, [batch([0.0, 1.0], [None, "x"])])
 
 
-def test_owners_have_folders_of_their_own(tmp_path: Path) -> None:
+def test_owners_have_folders_of_their_own(run: Run, tmp_path: Path) -> None:
     drafts = [Draft(str(tmp_path / "d"), "deliveries", by_owner=True)]
     _, (deliveries,) = run(drafts, [batch([1.0, 9.0]), batch([7.0])])
     assert sorted(deliveries["subscription"].to_pylist()) == ["high", "low", "some", "some"]
@@ -158,7 +200,9 @@ def test_an_owner_that_no_folder_can_be_called_is_refused() -> None:
 
 def test_lists_of_ids(tmp_path: Path) -> None:
     drafts = [Draft(str(tmp_path / "d"), "deliveries")]
-    _, (deliveries,) = run(drafts, [batch([1.0, 5.0, 9.0]), batch([5.0])], output="array")
+    whole = ps.compile(engine(), strategy="replicate")
+    batches = [batch([1.0, 5.0, 9.0]), batch([5.0])]
+    _, (deliveries,) = delivered(whole, drafts, batches, output="array")
     assert deliveries.select(["n", "subscriptions"]).to_pylist() == [
         {"n": 0, "subscriptions": ["low", "some"]},
         {"n": 2, "subscriptions": ["high"]},
@@ -166,7 +210,7 @@ def test_lists_of_ids(tmp_path: Path) -> None:
 
 
 def test_many_deliveries_of_one_event_are_made_in_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from predicast.spark.delivery import drafts as writing
     from predicast.spark.delivery import worker
@@ -184,7 +228,7 @@ def test_many_deliveries_of_one_event_are_made_in_parts(
     assert pairs(flat) == pairs(owned) == sorted(rows)
 
 
-def test_no_event_no_file(tmp_path: Path) -> None:
+def test_no_event_no_file(run: Run, tmp_path: Path) -> None:
     drafts = [Draft(str(tmp_path / "d"), "deliveries")]
     summary, _ = run(drafts, [batch([5.0])])
     assert summary["files"] == []

@@ -70,3 +70,19 @@ def test_what_changed_is_compiled_by_the_ontology(table: ps.SubscriptionTable) -
     second = table.at().compiled()
     assert second.image.packed_digest == first.image.packed_digest  # with a change on top
     assert second.engine().match({"type": "Laptop", "price": 5}) == ["s3", "s5"]
+
+
+def test_shards_and_what_changes_in_them_go_by_the_ontology(table: ps.SubscriptionTable) -> None:
+    table.subscribe_many({f"s{n}": f"telephoneNumber = {n} AND price < 9" for n in range(60)})
+    divided = ps.Partition(shards=3)
+    table.at().compiled(strategy=divided)
+    table.subscribe("type IS A 'Computer' AND telephoneNumber = 7", id="new")
+    compiled = table.at().compiled(strategy=divided)
+    assert len(compiled.placement.shards) > 1
+    assert compiled.given_by.keys() == {"telephoneNumber"}
+    assert compiled.placement.router is not None
+    event = {"type": "Laptop", "price": 5, "cellPhoneNumber": 7}
+    visited = [int(id) for id in compiled.placement.router.unpacked().match(event) if id != "-1"]
+    found = [compiled.placement.shards[n].image.unpacked().match(event) for n in visited]
+    assert sorted(id for ids in found for id in ids) == ["new", "s7"]
+    assert compiled.engine().match(event) == ["new", "s7"]

@@ -30,6 +30,7 @@ def figures(progress: Progress) -> Table:
         ("matches", _number(progress.matches)),
         ("dead letters", _number(progress.dead_letters)),
         ("subscriptions left out", _number(progress.left_out)),
+        ("placement", progress.placement or _UNKNOWN),
     ):
         table.add_row(name, value)
     for id, count in progress.most_matched[:5]:

@@ -60,6 +60,7 @@ class BatchRecord(msgspec.Struct, frozen=True):
     seconds: float = 0.0
     left_out: int = 0  # subscriptions that do not go with the events
     most_matched: tuple[tuple[str, int], ...] = ()
+    placement: str = ""  # where subscriptions were held, and why there
 
 
 class _Contents(msgspec.Struct, frozen=True):

@@ -16,13 +16,14 @@ pickled to get there.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import msgspec
 
@@ -33,10 +34,10 @@ from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.delivery.batch_log import REMEDY, BatchLog, BatchRecord, Counts
 from predicast.spark.delivery.checkpoint import Checkpoint
 from predicast.spark.delivery.columns import DeliveryColumns
+from predicast.spark.delivery.passes import delivered
 from predicast.spark.delivery.sinks import Batch, Sink, Written
-from predicast.spark.image import EngineFile
 from predicast.spark.matching import arrival_of, intervals_in, shipped
-from predicast.spark.portable import portable
+from predicast.spark.placement import Placement, Strategy
 from predicast.spark.schemas import Intervals
 from predicast.spark.unpacked_files import remove_all_but_latest
 
@@ -46,12 +47,13 @@ if TYPE_CHECKING:
 
     from predicast.engine import Engine
     from predicast.spark.delivery.drafts import Content, Draft, DraftFile
-    from predicast.spark.delivery.worker import Output
+    from predicast.spark.delivery.job import Output
 
 OnInvalidSubscription: TypeAlias = Literal["raise", "quarantine"]
 
+_log: Final = logging.getLogger(__name__)
 _MOST_MATCHED = 20
-_KEPT_ENGINES = 2  # files of subscriptions: some attempt of the batch before may still read one
+_KEPT_VERSIONS = 2  # in files: some attempt of the batch before may still read one
 
 
 class VersionView(Protocol):
@@ -64,7 +66,7 @@ class VersionView(Protocol):
     def engine(self) -> Engine:
         """An engine with them."""
 
-    def compiled(self, spark: SparkSession) -> CompiledSubscriptions:
+    def compiled(self, spark: SparkSession, *, strategy: Strategy) -> CompiledSubscriptions:
         """The same, ready to be matched on executors."""
 
 
@@ -87,6 +89,7 @@ class Choices(NamedTuple):
     output: Output
     on_invalid: OnInvalid
     on_invalid_subscription: OnInvalidSubscription
+    strategy: Strategy
     now: datetime | str | None
 
 
@@ -196,6 +199,7 @@ class BatchRunner:
             counts=counts,
             seconds=time.monotonic() - started,
             left_out=compiled.left_out,
+            placement=compiled.placement.summary(),
             most_matched=tuple(most.most_common(_MOST_MATCHED)),
         )
         written = [
@@ -212,7 +216,7 @@ class BatchRunner:
         drafts: tuple[Draft, ...],
     ) -> list[Any]:
         from predicast.spark.answers import Asked
-        from predicast.spark.delivery.worker import SUMMARY, Delivering
+        from predicast.spark.delivery.job import Job
         from predicast.spark.workers import AttributeReader
 
         choices = self.choices
@@ -221,18 +225,17 @@ class BatchRunner:
         kept = columns.kept
         intervals = intervals_in(columns.schema, compiled, choices.intervals)
         shipment = shipped(events, columns.schema, kept, compiled, intervals, now)
-        asked = Asked(intervals, choices.on_invalid, arrival_of(compiled))
-        task = Delivering(
-            image=compiled.image,
+        in_order = choices.output == "array"
+        job = Job(
             reader=AttributeReader(shipment.sources, intervals),
             names=columns.names,
             delivered=columns.delivered,
             unreadable=columns.unreadable,
             output=choices.output,
-            asked=asked,
+            asked=Asked(intervals, choices.on_invalid, arrival_of(compiled), in_order),
             drafts=drafts,
         )
-        done: list[Any] = shipment.columns.mapInArrow(portable(task), SUMMARY).collect()
+        done: list[Any] = delivered(shipment.columns, compiled, job).collect()
         return done
 
     def _compiled(
@@ -240,28 +243,39 @@ class BatchRunner:
     ) -> CompiledSubscriptions:
         """The subscriptions of a version, kept for the batches that follow."""
         if self._latest is None or self._latest[0] != version:
-            view = self.table.at(version=version)
-            if self.choices.on_invalid_subscription == "quarantine":
-                compiled = compiled_from(
-                    view.engine(),
-                    events=schema,
-                    intervals=self.choices.intervals,
-                    on_invalid="quarantine",
-                    strategy="replicate",
-                )
-            else:
-                compiled = view.compiled(session)
-            self._latest = version, self._in_file(compiled)
+            compiled = self._in_files(self._compiled_anew(session, schema, version))
+            _log.info("version %d, %s", version, compiled.placement)
+            self._latest = version, compiled
         return self._latest[1]
 
-    def _in_file(self, compiled: CompiledSubscriptions) -> CompiledSubscriptions:
-        """The same in a file: a batch of a few events need not carry all subscriptions along."""
+    def _compiled_anew(
+        self, session: SparkSession, schema: StructType, version: int
+    ) -> CompiledSubscriptions:
+        choices = self.choices
+        strategy = choices.strategy if choices.output == "rows" else "replicate"
+        view = self.table.at(version=version)
+        if choices.on_invalid_subscription == "quarantine":
+            compiled = compiled_from(
+                view.engine(),
+                events=schema,
+                intervals=choices.intervals,
+                on_invalid="quarantine",
+                strategy=strategy,
+            )
+        else:
+            compiled = view.compiled(session, strategy=strategy)
+        if strategy == choices.strategy:
+            return compiled
+        return replace(compiled, placement=Placement("replicate", "output='array' needs it"))
+
+    def _in_files(self, compiled: CompiledSubscriptions) -> CompiledSubscriptions:
+        """The same in files: a batch of a few events need not carry all subscriptions along."""
         try:
             held = compiled.in_folder(Checkpoint(self.checkpoint).log_folder / "engines")
         except OSError:  # no room, say; then they travel
             return compiled
-        if isinstance(held.image, EngineFile):
-            remove_all_but_latest(held.image.path, _KEPT_ENGINES)
+        files = held.files()
+        remove_all_but_latest(files, _KEPT_VERSIONS * len(files))
         return held
 
     def _for_sink(

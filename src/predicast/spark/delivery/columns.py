@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField, StructType
 
     from predicast.spark.delivery.drafts import Content
-    from predicast.spark.delivery.worker import Output
+    from predicast.spark.delivery.job import Output
 
 # What Parquet has no type for, or what would come out as something else.
 _NOT_STORED: Final = {

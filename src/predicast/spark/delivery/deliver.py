@@ -21,13 +21,14 @@ from predicast.spark.delivery.places import folder
 from predicast.spark.delivery.running import Delivery, told
 from predicast.spark.delivery.sinks import Sinkable, sinks_of
 from predicast.spark.options import check_choice
+from predicast.spark.placement import Strategy, checked_strategy, refuse_folder
 from predicast.spark.schemas import Intervals
 from predicast.spark.shipping import check_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from predicast.spark.delivery.worker import Output
+    from predicast.spark.delivery.job import Output
 
 _TRIGGERS: Final = ("availableNow", "once", "processingTime")
 
@@ -45,6 +46,7 @@ def deliver(  # noqa: PLR0913  # a stream has as many choices, all by keyword
     output: Output = "rows",
     on_invalid: OnInvalid | None = None,
     on_invalid_subscription: OnInvalidSubscription = "raise",
+    strategy: Strategy = "auto",
     now: datetime | str | None = None,
     trigger: Mapping[str, Any] | None = None,
     name: str | None = None,
@@ -67,6 +69,11 @@ def deliver(  # noqa: PLR0913  # a stream has as many choices, all by keyword
     counted: ``on_invalid_subscription="quarantine"``. ``trigger`` is Spark's, such as
     ``{"availableNow": True}`` or ``{"processingTime": "10 seconds"}``; ``name`` the query's.
 
+    ``strategy`` says where subscriptions are held, as in ``compile``: on every host, or in shards
+    that events are sent to, when they take more than a gigabyte or a ``Partition`` says so. Shards
+    lie beside the checkpoint. What is delivered is the same; ``output="array"`` needs all that an
+    event matches in one place, and goes with ``"auto"``, which then replicates.
+
     All folders are of a file system that the driver and all workers share.
     """
     check_frame(events)
@@ -80,6 +87,7 @@ def deliver(  # noqa: PLR0913  # a stream has as many choices, all by keyword
     check_choice("on_invalid_subscription", on_invalid_subscription, ("raise", "quarantine"))
     for each in trigger or ():
         check_choice("trigger", each, _TRIGGERS)
+    check_strategy(strategy, output)
     sinks = sinks_of("sink", sink)
     dead = () if dead_letters is None else sinks_of("dead_letters", dead_letters)
     _check_by_owner(sinks, dead, output)
@@ -96,10 +104,23 @@ def deliver(  # noqa: PLR0913  # a stream has as many choices, all by keyword
         sinks,
         dead,
         folder("checkpoint", checkpoint),
-        Choices(kept, dict(intervals or {}), output, policy, on_invalid_subscription, now),
+        Choices(
+            kept, dict(intervals or {}), output, policy, on_invalid_subscription, strategy, now
+        ),
     )
     _check_state(events, runner)
     return Delivery(_started(events, runner, trigger, name), runner.checkpoint, table)
+
+
+def check_strategy(strategy: Strategy, output: Output) -> None:
+    """Refuse what cannot be had where subscriptions are to be held."""
+    refuse_folder(checked_strategy(strategy))
+    if output == "array" and strategy not in {"auto", "replicate"}:
+        raise InvalidOptionError(
+            "output='array' needs all that an event matches in one place, and shards have a part "
+            "of it each: use output='rows', or strategy='replicate'",
+            option="output",
+        )
 
 
 def _policy(on_invalid: OnInvalid | None, has_dead_letters: bool) -> OnInvalid:

@@ -10,13 +10,16 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import IO, Any, Final, Literal, NamedTuple, Self, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+
+from predicast.engine import Engine
 
 Content: TypeAlias = Literal["deliveries", "dead letters"]
 
@@ -46,7 +49,53 @@ class DraftFile(NamedTuple):
     bytes: int
 
 
-class FlatWriter:
+class Recipients(NamedTuple):
+    """The subscriptions that rows are for, and the engine that knows whose those are."""
+
+    ids: pa.StringArray
+    engine: Engine
+
+    def folders(self) -> tuple[list[str], pa.Array]:
+        """The folders of their owners, and which of them each row goes to."""
+        coded = self.ids.dictionary_encode()
+        owners = [self.engine.get(id).owner for id in coded.dictionary.to_pylist()]
+        names = [owner_folder(owner) for owner in owners]
+        return list(dict.fromkeys(names)), pa.array(names, pa.string()).take(coded.indices)
+
+
+class Writers:
+    """Writes the files of one attempt of a task, in each of its drafts, or in those of a content.
+
+    They are closed when the block ends, whatever state they are in.
+    """
+
+    def __init__(self, drafts: Sequence[Draft], content: Content | None = None) -> None:
+        self._writers: list[tuple[Content, _FlatWriter | _OwnerWriter]] = [
+            (draft.content, (_OwnerWriter if draft.by_owner else _FlatWriter)(position, draft))
+            for position, draft in enumerate(drafts)
+            if content in (None, draft.content)
+        ]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with ExitStack() as every_one:  # also if one of them raises
+            for _, writer in self._writers:
+                every_one.callback(writer.abandon)
+
+    def write(self, content: Content, table: pa.Table, recipients: Recipients | None) -> None:
+        """Add rows to all drafts of a content."""
+        for what, writer in self._writers:
+            if what == content:
+                writer.write(table, recipients)
+
+    def finished(self) -> list[DraftFile]:
+        """Write what waits, and say what was written."""
+        return [file for _, writer in self._writers for file in writer.finished()]
+
+
+class _FlatWriter:
     """All rows of a task in one file; they wait a while, so that it has few groups of rows."""
 
     def __init__(self, position: int, draft: Draft) -> None:
@@ -56,8 +105,8 @@ class FlatWriter:
         self._waiting: list[pa.Table] = []
         self._rows = self._bytes = 0  # that wait
 
-    def write(self, table: pa.Table, ids: pa.Array | None) -> None:
-        """Add rows; ``ids`` are the subscriptions that they are for."""
+    def write(self, table: pa.Table, recipients: Recipients | None) -> None:
+        """Add rows."""
         self._waiting.append(table)
         self._rows += table.num_rows
         self._bytes += table.nbytes
@@ -84,24 +133,21 @@ class FlatWriter:
             self._open.abandon()
 
 
-class OwnerWriter:
+class _OwnerWriter:
     """A folder for each owner; rows wait until there are many, because files stay open else."""
 
-    def __init__(self, position: int, draft: Draft, owner: Callable[[str], str | None]) -> None:
+    def __init__(self, position: int, draft: Draft) -> None:
         self._position = position
         self._folder = Path(draft.folder)
-        self._owner = owner
         self._waiting: dict[str, list[pa.Table]] = {}
         self._rows = 0
         self._files: list[DraftFile] = []
 
-    def write(self, table: pa.Table, ids: pa.Array | None) -> None:
+    def write(self, table: pa.Table, recipients: Recipients | None) -> None:
         """Add rows, each to those of its subscription's owner."""
-        assert ids is not None
-        coded = ids.dictionary_encode()
-        names = [owner_folder(self._owner(id)) for id in coded.dictionary.to_pylist()]
-        folders = pa.array(names, pa.string()).take(coded.indices)
-        for name in dict.fromkeys(names):
+        assert recipients is not None
+        names, folders = recipients.folders()
+        for name in names:
             rows = table.filter(pc.equal(folders, name))
             self._waiting.setdefault(name, []).append(rows)
         self._rows += table.num_rows

@@ -40,6 +40,7 @@ class Progress(NamedTuple):
     events_per_s: float | None
     matches_per_s: float | None
     most_matched: tuple[tuple[str, int], ...]  # over the last few batches, the most first
+    placement: str | None  # where subscriptions are held, and why there
 
 
 class Delivery:
@@ -102,6 +103,7 @@ class Delivery:
             events_per_s=sum(e.counts.events for e in recent) / seconds if seconds else None,
             matches_per_s=sum(e.counts.matches for e in recent) / seconds if seconds else None,
             most_matched=tuple(most.most_common(10)),
+            placement=last.placement or None if last is not None else None,
         )
 
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from predicast.errors import PipelineError
+from predicast.errors import InvalidOptionError, PipelineError
 from predicast.spark.compiled import compile as compiled_from
-from predicast.spark.delivery.deliver import deliver
+from predicast.spark.delivery.deliver import check_strategy, deliver
 from predicast.spark.delivery.delta_sink import DeltaSink
 from predicast.spark.delivery.running import Delivery
 from predicast.spark.delivery.sinks import KafkaSink, ParquetSink, Sink
@@ -20,10 +20,12 @@ from predicast.spark.pipeline.settings import (
     DeltaTarget,
     KafkaTarget,
     ParquetTarget,
+    PartitionSettings,
     PipelineFile,
     Target,
 )
 from predicast.spark.pipeline.sources import stream_of, unreadable_column
+from predicast.spark.placement import Partition, Strategy
 from predicast.spark.subscription_table import SubscriptionTable
 from predicast.spark.table_rows import InvalidSubscription
 
@@ -65,6 +67,8 @@ class Pipeline:
                 "on_invalid is for streams without dead_letters: with them, an event that cannot "
                 "be matched goes there",
             )
+
+        self.strategy = self._strategy()
 
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
@@ -117,6 +121,7 @@ class Pipeline:
             output=stream.output,
             on_invalid=stream.on_invalid,
             on_invalid_subscription=stream.on_invalid_subscription,
+            strategy=self.strategy,
             trigger=trigger,
         )
 
@@ -133,6 +138,20 @@ class Pipeline:
         unread = unreadable_column(self.file)
         columns = tuple(name for name in events.columns if name != unread)
         return Checked(view.version, len(compiled), compiled.invalid_rows, columns)
+
+    def _strategy(self) -> Strategy:
+        stream = self.file.settings.stream
+        given = stream.strategy
+        strategy: Strategy = (
+            Partition(given.shards, given.host_bytes)
+            if isinstance(given, PartitionSettings)
+            else given
+        )
+        try:
+            check_strategy(strategy, stream.output)
+        except InvalidOptionError as error:
+            raise self.file.mistake(("stream", "strategy"), error.message) from error
+        return strategy
 
     def _table(self) -> SubscriptionTable:
         path = self.file.folder(self.file.settings.table.path)

@@ -23,6 +23,7 @@ import msgspec
 
 from predicast.errors import InputFileError, suggest
 from predicast.spark.pipeline.toml_lines import line_of, lines_of
+from predicast.spark.placement import HOST_BYTES
 
 _POSITION: Final = re.compile(r"line (\d+), column (\d+)")
 _AT: Final = re.compile(r" - at `\$(.*)`$")
@@ -118,6 +119,13 @@ class TableSettings(_Section, frozen=True, kw_only=True):
     path: str
 
 
+class PartitionSettings(_Section, frozen=True, kw_only=True):
+    """How subscriptions are divided."""
+
+    shards: int | None = None
+    host_bytes: int = HOST_BYTES
+
+
 class StreamSettings(_Section, frozen=True, kw_only=True):
     """The options of ``deliver``."""
 
@@ -128,6 +136,7 @@ class StreamSettings(_Section, frozen=True, kw_only=True):
     output: Literal["rows", "array"] = "rows"
     on_invalid: Literal["raise", "absent", "skip"] | None = None
     on_invalid_subscription: Literal["raise", "quarantine"] = "raise"
+    strategy: Literal["auto", "replicate", "partition"] | PartitionSettings = "auto"
 
 
 class SparkSettings(_Section, frozen=True, kw_only=True):
@@ -210,6 +219,7 @@ _SECTIONS: Final[dict[str, tuple[type[msgspec.Struct], ...]]] = {
     "dead_letters": (ParquetTarget, DeltaTarget, KafkaTarget),
     "table": (TableSettings,),
     "stream": (StreamSettings,),
+    "stream.strategy": (PartitionSettings,),
     "spark": (SparkSettings,),
 }
 
@@ -218,7 +228,7 @@ def _known_at(way: tuple[str | int, ...], document: dict[str, Any]) -> list[str]
     """The keys that a section has, given which kind of section it is."""
     if not way:
         return list(Settings.__struct_fields__)
-    kinds = _SECTIONS.get(str(way[0]), ())
+    kinds = _SECTIONS.get(".".join(map(str, way)), _SECTIONS.get(str(way[0]), ()))
     section: Any = document
     for step in way:
         section = section[step]

@@ -13,11 +13,12 @@ of no subscription are less of a nuisance: for an engine they are not there (``f
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from predicast.engine import Change, Engine, Operation, Unsubscribe
+from predicast.engine import Change, Operation, Unsubscribe
 from predicast.errors import PredicastError
 from predicast.language.class_tests import reading_with
+from predicast.model.vocabulary import Vocabulary
 from predicast.spark.subscription_table.files import DataFile, DataFiles
 from predicast.spark.subscription_table.log import Version
 from predicast.spark.subscription_table.rows import (
@@ -95,8 +96,17 @@ def _by_id(rows: pa.Table) -> dict[str, Row]:
     return {row.id: row for row in rows_of(rows) if row.id is not None}
 
 
+class Holding(Protocol):
+    """An engine, or several that are one to others."""
+
+    @property
+    def vocabulary(self) -> Vocabulary | None: ...
+
+    def __contains__(self, id: object, /) -> bool: ...
+
+
 def for_engine(
-    engine: Engine, changes: Iterable[RowChange], errors: Mapping[str, str]
+    engine: Holding, changes: Iterable[RowChange], errors: Mapping[str, str]
 ) -> tuple[list[RowChange], dict[str, str]]:
     """What changes for an engine that goes without the rows of no subscription.
 
@@ -118,6 +128,18 @@ def for_engine(
         if before is not None or after is not None:
             clear.append(RowChange(id, before, after))
     return clear, errors_after
+
+
+def joined(before: Mapping[str, RowChange], step: Iterable[RowChange]) -> dict[str, RowChange]:
+    """What changed in two steps, by id, less what is as it was."""
+    changes = dict(before)
+    for id, old, new in step:
+        first = changes[id].before if id in changes else old
+        if first == new:
+            del changes[id]
+        else:
+            changes[id] = RowChange(id, first, new)
+    return changes
 
 
 def operations(changes: Iterable[RowChange]) -> list[Operation]:

@@ -11,6 +11,7 @@ from predicast.engine import Engine, Entry
 from predicast.errors import UnknownIdError
 from predicast.model.vocabulary import Vocabulary
 from predicast.spark.compiled import CompiledSubscriptions
+from predicast.spark.placement import Strategy, checked_strategy, refuse_folder
 from predicast.spark.subscription_table.compiling import Compiling
 from predicast.spark.subscription_table.engines import BuiltEngine
 from predicast.spark.subscription_table.files import DataFiles
@@ -110,9 +111,13 @@ class TableView:
         """The rows that are no subscriptions, which only another tool can have written."""
         return self._build(self._version).invalid
 
-    def compiled(self, spark: SparkSession | None = None) -> CompiledSubscriptions:
+    def compiled(
+        self, spark: SparkSession | None = None, *, strategy: Strategy = "auto"
+    ) -> CompiledSubscriptions:
         """The same, ready to be matched on executors: what ``match`` and the others take.
 
         Of a version near the one that was compiled before, only what changed is compiled.
+        ``strategy`` is that of ``compile``.
         """
-        return replace(self._compiling.of(self._version), session=spark)
+        refuse_folder(checked_strategy(strategy))
+        return replace(self._compiling.of(self._version, strategy), session=spark)

@@ -1,0 +1,223 @@
+"""``Interest``: what several sources want, and the least that each listener has to be told of it.
+
+A broker's sources are its neighbours, and so are its listeners: each is told what the *others*
+want, less what is covered by something else that it is told. One covering graph
+(``predicast.covering.graph``) serves all listeners; who asked for a filter is counted by source::
+
+        a: 1, b: 2   price < 20         told to a and to b (the other one wants it), and to c
+                        |
+        c: 1         price < 10         told to nobody: price < 20 covers it
+
+A filter is *wanted for* a listener if a source other than itself asks for it. It is told what is
+wanted for it and lies below nothing that is. So when a filter comes, goes, or is wanted for a
+listener no more, what may change for that listener is the filter itself and the nearest wanted ones
+below it; nothing else is looked at. What was covered is told again when that which covered it goes.
+
+Filters are widened first, by the slack (``predicast.covering.widening``). What is no subscription
+to flat events is *opaque*: told as it is, once for all that are equal.
+
+Cost: a source's statement costs a filter, and its place in the graph if it is a new one. Taking
+what a listener has to be told costs the wishes that were touched, each with the wanted ones above
+it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from typing import Any, NamedTuple
+
+from predicast.covering.filter import Filter
+from predicast.covering.graph import CoveringGraph, Node
+from predicast.covering.widening import widened
+from predicast.model import Absent, Subscription
+
+
+class Wish:
+    """A filter, or something opaque, and how often each source has asked for it."""
+
+    __slots__ = ("key", "node", "sources", "statement")
+
+    def __init__(self, key: Hashable, statement: Any, node: Node | None) -> None:
+        self.key = key
+        self.statement = statement
+        self.node = node
+        self.sources: Counter[str] = Counter()
+
+    def is_wanted_for(self, listener: str) -> bool:
+        """Whether somebody else has asked for it."""
+        sources = self.sources
+        return len(sources) > 1 or (len(sources) == 1 and listener not in sources)
+
+
+class News(NamedTuple):
+    """What a listener is to hear from now on, and what no more."""
+
+    gone: list[Wish]
+    new: list[Wish]
+
+
+class Interest:
+    """What sources want, by keys of their own."""
+
+    def __init__(self, *, absent: Absent = "fails", slack: float = 0.0, covering: bool = True):
+        self._absent: Absent = absent
+        self._slack = slack
+        self._covering = covering
+        self._graph = CoveringGraph()
+        self._wish_of_node: dict[Node, Wish] = {}
+        self._opaque: dict[Hashable, Wish] = {}
+        self._asked: dict[str, dict[str, Wish | None]] = {}  # None: it can match nothing
+        self._told: dict[str, dict[Wish, None]] = {}
+        self._touched: dict[str, dict[Wish, None]] = {}
+
+    def __len__(self) -> int:
+        """How many filters there are."""
+        return len(self._wish_of_node) + len(self._opaque)
+
+    def ask(self, source: str, key: str, statement: Any) -> None:
+        """A source wants this under that key, whatever it wanted under it before."""
+        asked = self._asked.setdefault(source, {})
+        before = asked.get(key)
+        wish = self._wish(source, key, statement)
+        asked[key] = wish
+        if wish is before:
+            return
+        if wish is not None:
+            self._add(wish, source)
+        if before is not None:
+            self._take_off(before, source)
+
+    def drop(self, source: str, key: str) -> None:
+        """A source wants nothing under that key any more."""
+        before = self._asked[source].pop(key)
+        if before is not None:
+            self._take_off(before, source)
+
+    def drop_all(self, source: str) -> None:
+        """A source wants nothing any more."""
+        for wish in self._asked.pop(source, {}).values():
+            if wish is not None:
+                self._take_off(wish, source)
+
+    def listen(self, listener: str) -> None:
+        """From now on this listener is told, beginning with everything."""
+        self._told[listener] = {}
+        touched = self._touched[listener] = dict.fromkeys(self._opaque.values())
+        for node in list(self._graph.entries):
+            wish = self._wish_of_node[node]
+            touched.update(self._nearest_wanted(wish, listener))
+            touched[wish] = None
+
+    def ignore(self, listener: str) -> None:
+        """This listener is told nothing any more."""
+        self._told.pop(listener, None)
+        self._touched.pop(listener, None)
+
+    def told(self, listener: str) -> list[Wish]:
+        """All that a listener was told and still holds."""
+        return list(self._told[listener])
+
+    def take(self, listener: str) -> News:
+        """What has changed for a listener since it was last told."""
+        touched, self._touched[listener] = self._touched[listener], {}
+        told = self._told[listener]
+        news = News([], [])
+        for wish in touched:
+            is_due = wish.is_wanted_for(listener) and not self._is_below(wish, listener)
+            if is_due and wish not in told:
+                told[wish] = None
+                news.new.append(wish)
+            elif not is_due and wish in told:
+                del told[wish]
+                news.gone.append(wish)
+        return news
+
+    def has_news(self, listener: str) -> bool:
+        """Whether there may be something to take."""
+        return bool(self._touched.get(listener))
+
+    def _wish(self, source: str, key: str, statement: Any) -> Wish | None:
+        """The wish for a statement; a new one is nobody's yet."""
+        if not isinstance(statement, Subscription):
+            return self._opaque_wish(statement, statement)
+        if not self._covering:
+            return self._opaque_wish((source, key, statement), statement)
+        wide = widened(statement, self._slack, self._absent)
+        wanted = Filter(wide, self._absent)
+        if wanted.is_never():
+            return None
+        node = self._graph.nodes.get(wanted)
+        if node is not None:
+            return self._wish_of_node[node]
+        node = self._graph.insert(wanted, wide)
+        wish = self._wish_of_node[node] = Wish(wanted, wide, node)
+        return wish
+
+    def _opaque_wish(self, key: Hashable, statement: Any) -> Wish:
+        wish = self._opaque.get(key)
+        if wish is None:
+            wish = self._opaque[key] = Wish(key, statement, None)
+        return wish
+
+    def _add(self, wish: Wish, source: str) -> None:
+        before = [each for each in self._told if wish.is_wanted_for(each)]
+        wish.sources[source] += 1
+        self._touch(wish, [each for each in self._told if wish.is_wanted_for(each)], before)
+
+    def _take_off(self, wish: Wish, source: str) -> None:
+        before = [each for each in self._told if wish.is_wanted_for(each)]
+        wish.sources[source] -= 1
+        if not wish.sources[source]:
+            del wish.sources[source]
+        self._touch(wish, before, [each for each in self._told if wish.is_wanted_for(each)])
+        if wish.sources:
+            return
+        if wish.node is None:
+            del self._opaque[wish.key]
+        else:
+            del self._wish_of_node[wish.node]
+            self._graph.remove(wish.node)
+
+    def _touch(self, wish: Wish, listeners: list[str], but_for: list[str]) -> None:
+        """Note what may change for these listeners, now that it is wanted for them or no more."""
+        for listener in listeners:
+            if listener not in but_for:
+                touched = self._touched[listener]
+                touched[wish] = None
+                touched.update(self._nearest_wanted(wish, listener))
+
+    def _nearest_wanted(self, wish: Wish, listener: str) -> dict[Wish, None]:
+        """The wishes below that are wanted for a listener, with none in between."""
+        found: dict[Wish, None] = {}
+        if wish.node is None:
+            return found
+        seen: set[Node] = set()
+        left = list(wish.node.successors)
+        while left:
+            node = left.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            below = self._wish_of_node[node]
+            if below.is_wanted_for(listener):
+                found[below] = None
+            else:
+                left.extend(node.successors)
+        return found
+
+    def _is_below(self, wish: Wish, listener: str) -> bool:
+        """Whether something above it is wanted for the listener."""
+        if wish.node is None:
+            return False
+        return any(above.is_wanted_for(listener) for above in self._above(wish.node))
+
+    def _above(self, node: Node) -> Iterator[Wish]:
+        seen: set[Node] = set()
+        left = list(node.precursors)
+        while left:
+            each = left.pop()
+            if each not in seen:
+                seen.add(each)
+                yield self._wish_of_node[each]
+                left.extend(each.precursors)

@@ -1,0 +1,434 @@
+"""``Router``: a broker without its network, clock and disk.
+
+Messages and the time go in; messages to send come out, each with its interface, and the time of the
+next timer. Time is in seconds, by whatever clock never goes back. Interfaces go by the name of the
+neighbour at their other end.
+
+What a step returns may only be sent after ``state()`` was made to last, if the broker is to survive
+a crash: what has been acknowledged is in there.
+
+A step takes what came (``receive``, ``on_timer``), and then sees to what follows from it: the
+neighbours are told what has changed for them, windows are settled, those who leave are let go, and
+whatever interfaces have to say is gathered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Final
+
+from predicast.errors import (
+    DamagedStateError,
+    ForeignPublisherError,
+    InterfaceRefusedError,
+    PredicastError,
+    UnknownInterfaceError,
+)
+from predicast.routing import forwarding
+from predicast.routing.checking import check_message
+from predicast.routing.interface import Interface, Role
+from predicast.routing.life import Happening, InterfaceState
+from predicast.routing.link import Identity
+from predicast.routing.messages import (
+    Acknowledge,
+    Announce,
+    Events,
+    Hello,
+    KeepAlive,
+    Message,
+    Numbered,
+    PeerKind,
+    Refuse,
+    Send,
+)
+from predicast.routing.neighbours import Neighbours
+from predicast.routing.options import RouterOptions
+from predicast.routing.repeats import Repeats
+from predicast.routing.restoring import interface_of, is_kept, record_of, take_up_ids
+from predicast.routing.state import RouterState
+from predicast.routing.table import MatchingEngine, RoutingTable, as_replacing
+
+_COUNTED: Final = (
+    "received",
+    "repeated",
+    "forwarded",
+    "delivered",
+    "unwanted",
+    "dropped",
+    "refused",
+)
+
+
+class Router:
+    """One broker of a tree: what its neighbours want, and what goes to whom."""
+
+    def __init__(
+        self,
+        options: RouterOptions,
+        state: RouterState | None = None,
+        *,
+        engine: MatchingEngine | None = None,
+    ) -> None:
+        """A new broker, or one that goes on where ``state`` was taken.
+
+        ``engine``, an empty one, takes the place of the engine that the options describe: one of
+        graphs, say, whose patterns are then passed on as they are.
+        """
+        self.options = options
+        self._table = RoutingTable(options, engine)
+        self._neighbours = Neighbours(options, self._table)
+        self._repeats = Repeats(options.max_publishers, options.max_remembered)
+        self._counts: Counter[str] = Counter()
+        self._now = -math.inf
+        self._sends: list[Send] = []
+        self._blocked: dict[str, Interface] = {}  # whose next message finds no room
+        if state is not None:
+            self._restore(state)
+
+    # What there is.
+
+    @property
+    def name(self) -> str:
+        """The broker's name."""
+        return self.options.name
+
+    @property
+    def parent(self) -> str | None:
+        """The broker that it is attached to, or tries to be."""
+        parent = self._neighbours.parent
+        return None if parent is None else parent.peer
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether it knows all that the parent's side wants; the core always does."""
+        parent = self._neighbours.parent
+        if parent is None:
+            return not self.options.candidates
+        return parent.state is InterfaceState.ACTIVE and parent.is_known
+
+    def interfaces(self) -> dict[str, tuple[Role, InterfaceState]]:
+        """What each neighbour is, and how its interface does."""
+        return {each.peer: (each.role, each.state) for each in self._neighbours}
+
+    def wanted(self, interface: str) -> list[object]:
+        """What is wanted at an interface: of the parent's, it is the upstream clip."""
+        return [each.expression for each in self._table.statements(interface)]
+
+    def announced(self, interface: str) -> list[object]:
+        """What a neighbour has been told that others want: to the parent, the downstream union."""
+        found = self._neighbours.by_name.get(interface)
+        return [] if found is None else list(found.announcer.state().values())
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether a broker that leaves has nothing left to do."""
+        return self._neighbours.is_leaving and not self._neighbours.by_name
+
+    def statistics(self) -> dict[str, int]:
+        """What is held, and the work done.
+
+        ``received`` and ``repeated`` count events that came for the first time and again,
+        ``forwarded`` and ``delivered`` those that went to brokers and hosts, ``dropped`` those that
+        found no room. ``unwanted`` came from a broker and matched nothing here: the price of slack.
+        """
+        counts = self._counts.copy()
+        counts["dropped"] += self._neighbours.dropped
+        return {
+            "interfaces": len(self._neighbours.by_name),
+            "subscriptions": len(self._table),
+            "filters": len(self._table.interest),
+            "announced": sum(len(each.announcer) for each in self._neighbours),
+            "waiting": sum(each.waiting for each in self._neighbours),
+            **{name: counts[name] for name in _COUNTED},
+        }
+
+    # The steps.
+
+    def start(self, now: float) -> list[Send]:
+        """Greet the first candidate and, after a restart, all neighbours of before."""
+        self._begin(now)
+        for each in self._neighbours:
+            each.greet_again(self._now)
+            self._neighbours.touch(each)
+        self._seek_parent()
+        return self._finish()
+
+    def receive(self, message: Message, interface: str, now: float) -> list[Send]:
+        """Take a message from a neighbour.
+
+        A ``Hello`` from a neighbour that is not known makes an interface to it. Whatever is wrong
+        with a message is told the neighbour in a ``Refuse``; nothing is raised.
+        """
+        self._begin(now)
+        try:
+            check_message(message, self.options)
+            self._dispatch(message, interface)
+        except PredicastError as error:
+            self._refuse(interface, error)
+        return self._finish()
+
+    def detach(self, interface: str, now: float) -> list[Send]:
+        """The connection is gone: the interface is Closed, without waiting for its time to live."""
+        self._begin(now)
+        found = self._neighbours.by_name.get(interface)
+        if found is not None and found.state is not InterfaceState.CLOSED:
+            found.happens(Happening.DETACHED, self._now)
+            self._neighbours.closed(found, self._now)
+        return self._finish()
+
+    def leave(self, now: float) -> list[Send]:
+        """Ask those below to go elsewhere, and leave the parent once they have."""
+        self._begin(now)
+        self._neighbours.is_leaving = True
+        for each in self._neighbours:
+            if each is not self._neighbours.parent:
+                each.leaving = True
+                self._send(each.peer, each.hello())
+                self._neighbours.touch(each)
+        return self._finish()
+
+    def next_timer(self) -> float | None:
+        """When ``on_timer`` wants to be called."""
+        return self._neighbours.next_timer()
+
+    def on_timer(self, now: float) -> list[Send]:
+        """Do what is due: repetitions, signs of life, interfaces that have gone silent."""
+        self._begin(now)
+        interface = self._neighbours.pop_due(self._now)
+        while interface is not None:
+            self._on_timer(interface)
+            interface = self._neighbours.pop_due(self._now)
+        return self._finish()
+
+    def _on_timer(self, interface: Interface) -> None:
+        neighbours = self._neighbours
+        if neighbours.is_forgotten(interface, self._now):
+            neighbours.remove(interface)
+            return
+        before = interface.state
+        for message in interface.on_timer(self._now):
+            self._send(interface.peer, message)
+        if interface.state is not before:
+            neighbours.closed(interface, self._now)
+        neighbours.touch(interface)
+
+    def state(self) -> RouterState:
+        """All that has to survive a crash."""
+        return RouterState(
+            self.name,
+            self._neighbours.next_epoch,
+            tuple(record_of(each, self._table) for each in self._neighbours if is_kept(each)),
+            self._repeats.state(),
+        )
+
+    # Messages.
+
+    def _dispatch(self, message: Message, name: str) -> None:
+        interface = self._neighbours.by_name.get(name)
+        if isinstance(message, Hello):
+            self._greeted(interface, message, name)
+            return
+        if interface is None:
+            if isinstance(message, Refuse):
+                return  # or two brokers would refuse each other's refusals for ever
+            raise UnknownInterfaceError(f"{name!r} has not said hello", interface=name)
+        self._neighbours.touch(interface)
+        if isinstance(message, Acknowledge | KeepAlive):
+            interface.acknowledged(message, self._now)
+            moved = self._neighbours.settling.reached(name, interface.outgoing.settled)
+            self._neighbours.settled(moved)
+        elif isinstance(message, Refuse):
+            self._refused(interface, message)
+        else:
+            interface.offered(message, self._now)
+            self._take_all(interface)
+
+    def _greeted(self, interface: Interface | None, hello: Hello, name: str) -> None:
+        neighbours = self._neighbours
+        if hello.sender != name:
+            raise InterfaceRefusedError(
+                f"{hello.sender!r} says hello where {name!r} is", interface=name
+            )
+        if interface is None:
+            role = Role.HOST if hello.kind is PeerKind.HOST else Role.CHILD
+            neighbours.check_newcomer(hello)
+            neighbours.check_rank(hello, role)
+            interface = neighbours.add(name, role, self._now)
+        else:
+            neighbours.check_rank(hello, interface.role)
+        begins = interface.greeted(hello, self._now)
+        interface.was_there = True
+        comes_back = begins and interface.is_ending
+        if comes_back:
+            neighbours.come_back(interface)
+        neighbours.touch(interface)
+        if interface.role is Role.HOST:
+            interface.durable = hello.durable
+        if comes_back or interface.must_begin_anew(hello, begins):
+            neighbours.begin_anew(interface, self._now)
+        if begins:
+            interface.announced_again = set() if hello.whole_at else None
+            neighbours.settling.forget(name)
+        if not hello.answer:
+            self._send(name, interface.hello(answer=True))
+        neighbours.check_known(interface)
+        if hello.leaving and interface is neighbours.parent:
+            neighbours.leave_parent(self._now)
+
+    def _refused(self, interface: Interface, message: Refuse) -> None:
+        if message.error != UnknownInterfaceError.__name__:
+            return
+        if interface.said_bye or interface.role is Role.FORMER:
+            self._neighbours.remove(interface)  # there is nothing to be had any more
+        else:
+            interface.greet_again(self._now)
+
+    # What streams bring.
+
+    def _take_all(self, interface: Interface) -> None:
+        """Take what is next of an interface's stream, as far as it is there and finds room."""
+        self._blocked.pop(interface.peer, None)
+        interface.take_all(lambda message: self._take(interface, message))
+        self._neighbours.check_known(interface)
+
+    def _take(self, interface: Interface, message: Numbered) -> bool:
+        try:
+            if isinstance(message, Events):
+                return self._take_events(interface, message)
+            if isinstance(message, Announce):
+                self._take_announce(interface, message)
+            else:
+                self._neighbours.heard_bye(interface)
+        except PredicastError as error:
+            # It is of no use to send it again: its turn is over.
+            self._refuse(interface.peer, error, message.sequence)
+        return True
+
+    def _take_events(self, interface: Interface, message: Events) -> bool:
+        if interface.role is Role.HOST:
+            _check_publisher(interface.peer, message)
+        by_name = self._neighbours.by_name
+        new = self._repeats.new(message.events)
+        found = forwarding.routes(self._table, by_name, interface, new)
+        if not forwarding.has_room(found, by_name, self.options):
+            self._blocked[interface.peer] = interface
+            return False
+        self._repeats.note(new)
+        self._counts["received"] += len(new)
+        self._counts["repeated"] += len(message.events) - len(new)
+        self._count_routes(interface, found)
+        self._counts["dropped"] += forwarding.send(found, by_name, self.options)
+        for name in found.batches:
+            self._neighbours.touch(by_name[name])
+        return True
+
+    def _count_routes(self, source: Interface, found: forwarding.Routes) -> None:
+        wanted: set[int] = set()
+        from_host = source.role is Role.HOST
+        for name, batch in found.batches.items():
+            to_host = self._neighbours.by_name[name].role is Role.HOST
+            self._counts["delivered" if to_host else "forwarded"] += len(batch.events)
+            if not from_host:
+                wanted.update(map(id, batch.events))
+        if not from_host and not found.holding:
+            self._counts["unwanted"] += len(found.events) - len(wanted)
+
+    def _take_announce(self, interface: Interface, message: Announce) -> None:
+        if interface.is_ignored or interface.heard_bye:
+            return
+        operations = list(message.operations)
+        again = interface.announced_again
+        if again is not None:
+            operations = [as_replacing(each) for each in operations]
+            again |= {each.id for each in operations}
+            if message.sequence >= interface.incoming.whole_at:
+                interface.announced_again = None
+                operations += self._table.all_but(interface.peer, again)
+        self._table.run(interface.peer, operations)
+        # What a former parent wants, the new one is told from its own side. To wait for that here
+        # would be to wait for ourselves: both of them wait for what we settle.
+        is_former = interface.role is Role.FORMER
+        if message.through and not is_former:
+            self._neighbours.tell_through(interface)
+        self._neighbours.tell_news()
+        needed = {} if is_former else self._neighbours.to_settle(interface)
+        if needed:
+            self._neighbours.settling.wait(interface.peer, message.sequence, needed)
+
+    # The beginning and the end of a step.
+
+    def _begin(self, now: float) -> None:
+        self._now = max(now, self._now)  # a clock that goes back is taken to stand still
+        self._sends = []
+
+    def _finish(self) -> list[Send]:
+        neighbours = self._neighbours
+        for blocked in list(self._blocked.values()):
+            if blocked.peer in neighbours.by_name:
+                neighbours.touch(blocked)
+                self._take_all(blocked)
+            else:
+                del self._blocked[blocked.peer]
+        neighbours.tell_news()
+        neighbours.let_go()
+        self._seek_parent()
+        while neighbours.touched:
+            _, interface = neighbours.touched.popitem()
+            self._flush(interface)
+        return self._sends
+
+    def _flush(self, interface: Interface) -> None:
+        """Gather what an interface has to say, and forget it if that was the last."""
+        settling = self._neighbours.settling
+        interface.settled = settling.settled(interface.peer, interface.incoming.received)
+        for message in interface.flush(self._now):
+            self._send(interface.peer, message)
+        if self._neighbours.is_over(interface):
+            self._neighbours.remove(interface)
+        else:
+            self._neighbours.schedule(interface)
+
+    def _seek_parent(self) -> None:
+        neighbours = self._neighbours
+        if neighbours.parent is None and self.options.candidates and not neighbours.is_leaving:
+            for name in self.options.candidates:
+                if name not in neighbours.by_name:
+                    neighbours.parent = neighbours.add(name, Role.PARENT, self._now)
+                    return
+
+    def _send(self, name: str, message: Message) -> None:
+        self._sends.append(Send(name, message))
+
+    def _refuse(self, name: str, error: PredicastError, sequence: int | None = None) -> None:
+        self._counts["refused"] += 1
+        self._send(name, Refuse(type(error).__name__, error.message, sequence))
+
+    # After a restart.
+
+    def _restore(self, state: RouterState) -> None:
+        if state.name != self.name:
+            raise DamagedStateError(f"the state is that of {state.name!r}, not of {self.name!r}")
+        neighbours = self._neighbours
+        neighbours.next_epoch = max(neighbours.next_epoch, state.next_epoch)
+        self._repeats.restore(state.repeats)
+        me = Identity(self.name, PeerKind.BROKER, self.options.level)
+        for record in state.interfaces:
+            neighbours.put_back(interface_of(record, me, self.options, self._table))
+        for record in state.interfaces:
+            interface = neighbours.by_name[record.peer]
+            if interface.role is not Role.HOST and not interface.is_ending:
+                take_up_ids(interface, record, self._table, self.options)
+            if interface.settled < interface.incoming.received:
+                needed = neighbours.to_settle(interface)
+                if needed and interface.role is not Role.FORMER:
+                    neighbours.settling.wait(record.peer, interface.incoming.received, needed)
+
+
+def _check_publisher(host: str, message: Events) -> None:
+    for each in message.events:
+        if each.publisher != host:
+            raise ForeignPublisherError(
+                f"{host!r} publishes under the name of {each.publisher!r}",
+                publisher=each.publisher,
+            )

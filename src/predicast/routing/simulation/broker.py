@@ -1,0 +1,132 @@
+"""A broker in the simulated network: a router, its disk, and the ways in which it may fall.
+
+What a router hands out may only be sent once its state lasts. So each step ends in two acts: the
+state goes to disk, then the messages go out. A broker that is to fall does so before, between or
+after them: the disk has the step or it has not, the neighbours have heard of it or they have not.
+
+Nobody reads a disk but a broker that has fallen, so that it is only written when one is about to.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from predicast.routing import Message, Router, RouterOptions, RouterState, Send
+from predicast.routing.simulation.clock import Clock
+
+
+class Fall(enum.Enum):
+    """Where in a step a broker falls."""
+
+    BEFORE_WRITING = enum.auto()
+    BEFORE_SENDING = enum.auto()
+    AFTER_SENDING = enum.auto()
+
+
+class Broker:
+    """One broker: up with a router, or down with nothing but its disk."""
+
+    def __init__(
+        self,
+        options: RouterOptions,
+        clock: Clock,
+        send: Callable[[str, str, Message], None],
+    ) -> None:
+        self.name = options.name
+        self.router: Router | None = None
+        self.counted: Counter[str] = Counter()  # statistics of routers that are no more
+        self._options = options
+        self._clock = clock
+        self._send = send
+        self._disk: RouterState | None = None
+        self._fall: Fall | None = None
+        self._life = 0
+        self._wake: float | None = None
+
+    def start(self) -> None:
+        """Come up with what is on the disk."""
+        if self.router is None:
+            self._life += 1
+            self._wake = None
+            self.router = Router(self._options, self._disk)
+            self._step(self.router.start(self._clock.now))
+
+    def receive(self, sender: str, message: Message) -> None:
+        """Take a message; who is down does not hear it."""
+        if self.router is not None:
+            self._step(self.router.receive(message, sender, self._clock.now))
+
+    def fall(self, where: Fall) -> None:
+        """Crash in the next step."""
+        if self.router is not None:
+            self._fall = where
+            self._disk = self.router.state()
+
+    def crash(self) -> None:
+        """Crash without another step, if it was to crash and has not yet."""
+        if self._fall is not None:
+            self._end()
+
+    def recover(self) -> None:
+        """Be up, and stay up."""
+        self._fall = None
+        self.start()
+
+    def leave(self) -> None:
+        """Say goodbye; what comes after it is a new life, with nothing known of this one."""
+        if self.router is not None:
+            self._step(self.router.leave(self._clock.now))
+
+    def statistics(self) -> Counter[str]:
+        """What its routers have counted, in all its lives."""
+        return self.counted + Counter(self.router.statistics() if self.router else {})
+
+    def _step(self, sends: list[Send]) -> None:
+        router, fall = self.router, self._fall
+        assert router is not None
+        if fall is Fall.BEFORE_WRITING:
+            self._end()
+            return
+        if fall is not None:
+            self._disk = router.state()
+        if fall is not Fall.BEFORE_SENDING:
+            for interface, message in sends:
+                self._send(self.name, interface, message)
+        if fall is not None:
+            self._end()
+        elif router.is_gone:
+            self._depart()
+        else:
+            self._set_timer()
+
+    def _set_timer(self) -> None:
+        assert self.router is not None
+        due = self.router.next_timer()
+        if due is not None and (self._wake is None or due < self._wake):
+            self._wake = due
+            self._clock.at(due, partial(self._timer, self._life, due))
+
+    def _timer(self, life: int, due: float) -> None:
+        if life != self._life or self.router is None or due != self._wake:
+            return  # of a former life, or overtaken by an earlier one
+        self._wake = None
+        wanted = self.router.next_timer()
+        if wanted is not None and wanted <= self._clock.now:
+            self._step(self.router.on_timer(self._clock.now))
+        else:
+            self._set_timer()
+
+    def _end(self) -> None:
+        if self.router is not None:
+            self.counted += Counter(self.router.statistics())
+        self.router = None
+        self._fall = None
+
+    def _depart(self) -> None:
+        self._end()
+        self._disk = None
+        self._options = replace(self._options, epoch=self._options.epoch + 1)

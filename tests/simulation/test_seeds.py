@@ -1,0 +1,109 @@
+"""A handful of networks with every fault; ``make simulate`` runs a thousand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from predicast.engine import Operation, Subscribe
+from predicast.routing import Announce, Events, Message, Router, Send
+from predicast.routing.simulation import (
+    Fault,
+    SimulationOptions,
+    SimulationReport,
+    WorkloadName,
+    broker,
+    simulate,
+    usual_faults,
+)
+from tests.simulation.drawn_options import drawn_options
+
+SMALL = SimulationOptions(
+    seed=5, brokers=4, clients=6, subscriptions=24, events=40, rounds=1, workload=WorkloadName.DVE
+)
+
+
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_no_promise_is_broken(seed: int) -> None:
+    report = simulate(drawn_options(seed, most_brokers=8))
+    assert not report.violations
+    assert report.faults["messages lost"] > 0
+
+
+@pytest.mark.parametrize("workload", list(WorkloadName))
+def test_without_faults_everything_arrives_and_nothing_else_travels(
+    workload: WorkloadName,
+) -> None:
+    report = simulate(replace(SMALL, workload=workload))
+    assert not report.violations
+    assert report.expected > 0
+    assert (report.lost, report.duplicated, report.spurious, report.disordered) == (0, 0, 0, 0)
+    assert report.false_forwards == 0
+    assert report.faults == {}
+
+
+def test_a_seed_runs_the_same_way_again() -> None:
+    one, same = (simulate(drawn_options(3, most_brokers=8)) for _ in range(2))
+    assert one == same
+    assert one.digest != simulate(replace(one.options, seed=4)).digest
+
+
+def test_a_broker_that_loses_events_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Losing(Router):
+        def receive(self, message: Message, interface: str, now: float) -> list[Send]:
+            if isinstance(message, Events) and message.sequence % 3 == 0:
+                message = replace(message, events=message.events[1:], matched=None)
+            return super().receive(message, interface, now)
+
+    assert any(each.startswith("lost: ") for each in run_with(Losing, monkeypatch).violations)
+
+
+def test_a_broker_that_delivers_what_does_not_match_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Mistaken(Router):
+        def receive(self, message: Message, interface: str, now: float) -> list[Send]:
+            return [mistaken(send) for send in super().receive(message, interface, now)]
+
+    def mistaken(send: Send) -> Send:
+        if isinstance(send.message, Events) and send.message.matched is not None:
+            ids = tuple(("d0", "d1", "d2") for _ in send.message.events)
+            return Send(send.interface, replace(send.message, matched=ids))
+        return send
+
+    assert run_with(Mistaken, monkeypatch).spurious > 0
+
+
+def test_a_broker_that_takes_one_subscription_for_another_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Deaf(Router):
+        def receive(self, message: Message, interface: str, now: float) -> list[Send]:
+            if isinstance(message, Announce):
+                message = replace(message, operations=tuple(map(narrowed, message.operations)))
+            return super().receive(message, interface, now)
+
+    def narrowed(operation: Operation) -> Operation:
+        if isinstance(operation, Subscribe) and operation.id.startswith("d"):
+            return replace(operation, expression="x < -1000")
+        return operation
+
+    assert run_with(Deaf, monkeypatch).lost > 0
+
+
+def test_a_disk_that_keeps_nothing_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forgetful(Router):
+        def __init__(self, options: Any, state: Any = None) -> None:
+            super().__init__(options)
+
+    crashing = replace(SMALL, faults=replace(usual_faults([Fault.CRASH]), crash_rate=0.5))
+    assert run_with(Forgetful, monkeypatch, replace(crashing, patience_s=20.0)).violations
+
+
+def run_with(
+    router: type[Router], monkeypatch: pytest.MonkeyPatch, options: SimulationOptions = SMALL
+) -> SimulationReport:
+    monkeypatch.setattr(broker, "Router", router)
+    return simulate(options)
