@@ -33,4 +33,5 @@ def drawn_options(seed: int, *, most_brokers: int = 31) -> SimulationOptions:
         changes=random.choice((0.02, 0.1, 0.3)),
         batch=random.choice((1, 4, 16)),
         rounds=random.randint(1, 3),
+        encoded=random.random() < 0.3,
     )

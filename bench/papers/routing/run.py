@@ -1,9 +1,9 @@
 """``python -m bench papers routing``: what the tree carries and holds, over the slack.
 
 One network is simulated at each slack, without faults, with the same clients, subscriptions and
-events. Beside it stand two networks that nobody has to run, because they can be counted:
-*flooding*, where each event goes to every broker, and *no merging*, where each broker holds each
-subscription of all the others.
+events; nothing changes meanwhile. Beside it stand two networks that nobody has to run, because they
+can be counted: *flooding*, where each event goes to every broker, and *no merging*, where each
+broker holds each subscription of all the others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SLACKS: Final = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, inf)
 WORLDS: Final = (WorkloadName.DVE, WorkloadName.MARKET)
 SIZES: Final = {
     # brokers, clients, subscriptions, events
-    Size.SMALL: (31, 200, 2_000, 1_000),
+    Size.SMALL: (31, 100, 800, 800),
     Size.FULL: (31, 400, 45_000, 5_000),
 }
 
@@ -116,6 +116,7 @@ def _point(
         events=events,
         workload=world,
         slack=slack,
+        changes=0.0,
         rounds=1,
     )
     start = process_time()

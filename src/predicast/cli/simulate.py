@@ -56,6 +56,12 @@ def simulate(  # noqa: PLR0913  # an option is a parameter
         ),
     ] = 0.0,
     seed: Annotated[int, typer.Option("--seed", help="Decides everything that is drawn.")] = 0,
+    changes: Annotated[
+        float,
+        typer.Option(
+            "--changes", min=0.0, max=1.0, help="The share of subscriptions that change in a turn."
+        ),
+    ] = 0.02,
     rounds: Annotated[
         int, typer.Option("--rounds", min=1, help="How often faults are followed by healing.")
     ] = 2,
@@ -93,6 +99,7 @@ def simulate(  # noqa: PLR0913  # an option is a parameter
         workload=WorkloadName(workload),
         slack=slack,
         faults=usual_faults(Fault if named == ["all"] else named),
+        changes=changes,
         batch=batch,
         rounds=rounds,
     )

@@ -8,13 +8,21 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final
 
+_PUBLIC: Final = "predicast.errors"
 _COMPARED: Final = 10_000  # characters in which a similar word is looked for: some milliseconds
 
 
 class PredicastError(Exception):
     """The root: catch this to catch everything that Predicast refuses."""
 
+    __module__ = _PUBLIC
     message: str
+
+    def __init_subclass__(cls) -> None:
+        """Have it called by where it is imported from, in tracebacks and pickles."""
+        super().__init_subclass__()
+        if cls.__module__.startswith(f"{_PUBLIC}."):
+            cls.__module__ = _PUBLIC
 
     def __init__(self, message: str, **fields: Any) -> None:
         super().__init__(message)

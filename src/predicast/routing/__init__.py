@@ -14,7 +14,7 @@ from predicast.routing.messages import (
     Refuse,
     Send,
 )
-from predicast.routing.options import RouterOptions
+from predicast.routing.options import LinkOptions, RouterOptions
 from predicast.routing.router import Router
 from predicast.routing.state import RouterState
 
@@ -27,6 +27,7 @@ __all__ = [
     "Hello",
     "Host",
     "KeepAlive",
+    "LinkOptions",
     "Message",
     "PeerKind",
     "Published",

@@ -58,8 +58,15 @@ class Interface(Link):
 
     @property
     def takes_events(self) -> bool:
-        """Whether events go there at all."""
-        return self.role is not Role.FORMER and not self.is_ending
+        """Whether events go there at all.
+
+        A child that went away before it had said what it wants is owed nothing: whatever is settled
+        behind it was settled by another way.
+        """
+        if self.role is Role.FORMER or self.is_ending:
+            return False
+        is_gone = self.state is InterfaceState.CLOSED
+        return self.is_known or self.role is not Role.CHILD or not is_gone
 
     @property
     def waiting(self) -> int:

@@ -87,8 +87,8 @@ class Neighbours:
     def check_newcomer(self, hello: Hello) -> None:
         """Refuse who cannot be a neighbour."""
         name, most = hello.sender, self._options.max_interfaces
-        if hello.leaving:
-            raise UnknownInterfaceError(f"nothing is kept for {name!r}", interface=name)
+        if hello.leaving or hello.answer:
+            raise UnknownInterfaceError(f"nothing is known of {name!r}", interface=name)
         if self.is_leaving:
             raise InterfaceRefusedError(
                 f"{self._me.name!r} is leaving; another broker is wanted", interface=name
@@ -202,6 +202,8 @@ class Neighbours:
         elif interface.role is Role.PARENT:
             interface.is_known = False
             self.leave_parent(now)
+        elif not interface.takes_events:
+            interface.held = []
 
     def leave_parent(self, now: float) -> None:
         """Attach to the next candidate, or try the same one again if there is no other."""

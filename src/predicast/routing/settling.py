@@ -20,6 +20,9 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
+from typing import Final
+
+_MOST: Final = 1_024  # windows of one neighbour that wait one by one
 
 
 class Settling:
@@ -31,9 +34,16 @@ class Settling:
     def wait(self, source: str, sequence: int, others: dict[str, float]) -> None:
         """This window is settled when each of the others has settled so much.
 
-        Infinity stands for what a neighbour has not been told yet.
+        Infinity stands for what a neighbour has not been told yet. Where very many windows wait,
+        the last ones wait together.
         """
-        self._queues.setdefault(source, deque()).append((sequence, others))
+        queue = self._queues.setdefault(source, deque())
+        if len(queue) < _MOST:
+            queue.append((sequence, others))
+            return
+        _, last = queue[-1]
+        for name, needed in others.items():
+            last[name] = max(needed, last.get(name, 0))
 
     def settled(self, source: str, received: int) -> int:
         """How far a source's stream is settled."""

@@ -16,7 +16,12 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from predicast.covering.interest import Interest
 from predicast.engine import Change, Engine, Operation, Subscribe, Unsubscribe
-from predicast.errors import TooManySubscriptionsError, UnknownIdError
+from predicast.errors import (
+    DuplicateIdError,
+    EngineError,
+    TooManySubscriptionsError,
+    UnknownIdError,
+)
 from predicast.model import Subscription
 from predicast.model.values import from_microseconds
 from predicast.routing.messages import Published
@@ -56,7 +61,9 @@ class RoutingTable:
         self.interest = Interest(
             absent=options.absent, slack=options.slack, covering=options.covering
         )
-        self._engine: Any = engine or Engine(matcher=options.matcher, absent=options.absent)
+        if engine is None:
+            engine = Engine(matcher=options.matcher, absent=options.absent)
+        self._engine: Any = engine
         self._most = options.max_subscriptions
         self._numbers: dict[str, int] = {}  # of sources, for short names
         self._numbered = 0
@@ -79,20 +86,22 @@ class RoutingTable:
         names = {each.id: self._name(source, each.id) for each in operations}
         try:
             self._engine.apply([replace(each, id=names[each.id]) for each in operations])
-        except UnknownIdError as error:
-            # It names what the engine calls it, which means nothing to the neighbour.
-            raise UnknownIdError("no subscription has one of these ids") from error
+        except (DuplicateIdError, UnknownIdError) as error:
+            raise _in_their_words(error, names) from error
         held = self._held.setdefault(source, {})
+        said: dict[str, Any] = {}
         for operation in operations:
             id, name = operation.id, names[operation.id]
             if isinstance(operation, Unsubscribe):
                 held.pop(id, None)
             else:
-                held[id] = name
+                held[id], said[id] = name, operation.expression
         for id, name in names.items():
             if id in held:
                 self._homes[name] = Home(source, id)
-                self.interest.ask(source, id, self._statement(name))
+                stated = said[id]
+                is_plain = isinstance(stated, Subscription)
+                self.interest.ask(source, id, stated if is_plain else self._statement(name))
             elif self._homes.pop(name, None) is not None:
                 self.interest.drop(source, id)
 
@@ -153,6 +162,16 @@ class RoutingTable:
                 limit=self._most,
                 actual=len(held) + new,
             )
+
+
+def _in_their_words(
+    error: DuplicateIdError | UnknownIdError, names: Mapping[str, str]
+) -> EngineError:
+    """The error by the neighbour's own id; the engine's, and its suggestions, are not for it."""
+    id = next((id for id, name in names.items() if name == error.id), None)
+    if isinstance(error, DuplicateIdError):
+        return DuplicateIdError(f"the id {id!r} is taken; a change replaces it", id=id)
+    return UnknownIdError(f"no subscription of this neighbour has the id {id!r}", id=id)
 
 
 def as_replacing(operation: Operation) -> Operation:

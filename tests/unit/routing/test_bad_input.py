@@ -117,6 +117,15 @@ def test_what_is_refused_for_what_it_says_is_not_waited_for_again() -> None:
     assert router.statistics()["subscriptions"] == 2
 
 
+def test_errors_name_the_ids_of_the_neighbour_and_nobody_elses() -> None:
+    router = broker()
+    for sequence, operation in ((2, Subscribe("s", "x > 1")), (3, Unsubscribe("ss"))):
+        answers = router.receive(Announce(HOST_EPOCH, sequence, (operation,)), "host", 1.0)
+        (refused,) = [send.message for send in answers if isinstance(send.message, Refuse)]
+        assert f"the id {operation.id!r}" in refused.reason
+        assert "/" not in refused.reason
+
+
 def test_a_replayed_message_is_acknowledged_again_and_not_taken_again() -> None:
     router = broker()
     before = router.state()
@@ -140,6 +149,8 @@ def test_whoever_has_not_said_hello_is_unknown() -> None:
     router = broker()
     assert refusal(router, KeepAlive(1, 0, 0), "stranger") == "UnknownInterfaceError"
     assert refusal(router, Refuse("Error", "no"), "stranger") is None, "not answered, for ever"
+    answer = Hello("stranger", PeerKind.HOST, 1, answer=True)
+    assert refusal(router, answer, "stranger") == "UnknownInterfaceError"
 
 
 def test_floods_are_refused() -> None:
@@ -180,6 +191,21 @@ def test_where_there_is_no_room_nothing_is_taken_and_nothing_lost() -> None:
     network.run(20.0)
     assert (blocked, network.hosts["fast"].is_acknowledged) == (False, True)
     assert len(network.received("slow")) == 14
+
+
+def test_a_child_that_never_says_what_it_wants_holds_nobody_up() -> None:
+    network = Network()
+    core = network.broker("core", max_waiting=4)
+    network.host("one", "core")
+    network.run(1.0)
+    network.post("core", core.receive(Hello("rogue", PeerKind.BROKER, 1, level=1), "rogue", 1.0))
+    network.publish("one", [{"x": number} for number in range(4)])
+    network.run(1.0)
+    assert core.statistics()["waiting"] == 4
+    network.publish("one", [{"x": number} for number in range(4)])
+    network.run(10.0)
+    assert core.statistics()["waiting"] == 0
+    assert network.hosts["one"].is_acknowledged
 
 
 def test_who_is_not_durable_loses_what_comes_while_it_is_away() -> None:

@@ -166,3 +166,11 @@ def test_what_nobody_published_is_spurious() -> None:
     found = story.verdict()
     assert found.spurious == 1
     assert found.violations == ("client 1 got event 7 of client 0",)
+
+
+def test_an_event_for_what_nobody_asked_for_is_spurious() -> None:
+    story = told()
+    story.ledger.delivered(SUBSCRIBER, PUBLISHER, story.publishes(5, 3.0), ["s", "x"], 9.0)
+    found = story.verdict()
+    assert found.spurious == 1
+    assert "a subscription that nobody has" in found.violations[0]

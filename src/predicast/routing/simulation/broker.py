@@ -15,8 +15,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from predicast.routing import Message, Router, RouterOptions, RouterState, Send
+from predicast.routing import Message, Router, RouterOptions, Send
 from predicast.routing.simulation.clock import Clock
+from predicast.routing.state_codec import state_from_bytes, state_to_bytes
 
 
 class Fall(enum.Enum):
@@ -42,7 +43,7 @@ class Broker:
         self._options = options
         self._clock = clock
         self._send = send
-        self._disk: RouterState | None = None
+        self._disk: bytes | None = None
         self._fall: Fall | None = None
         self._life = 0
         self._wake: float | None = None
@@ -52,7 +53,8 @@ class Broker:
         if self.router is None:
             self._life += 1
             self._wake = None
-            self.router = Router(self._options, self._disk)
+            kept = None if self._disk is None else state_from_bytes(self._disk)
+            self.router = Router(self._options, kept)
             self._step(self.router.start(self._clock.now))
 
     def receive(self, sender: str, message: Message) -> None:
@@ -64,7 +66,7 @@ class Broker:
         """Crash in the next step."""
         if self.router is not None:
             self._fall = where
-            self._disk = self.router.state()
+            self._disk = state_to_bytes(self.router.state())
 
     def crash(self) -> None:
         """Crash without another step, if it was to crash and has not yet."""
@@ -92,7 +94,7 @@ class Broker:
             self._end()
             return
         if fall is not None:
-            self._disk = router.state()
+            self._disk = state_to_bytes(router.state())
         if fall is not Fall.BEFORE_SENDING:
             for interface, message in sends:
                 self._send(self.name, interface, message)

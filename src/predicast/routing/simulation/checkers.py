@@ -21,7 +21,7 @@ import numpy as np
 
 from predicast.engine import Engine
 from predicast.model import Absent, Event
-from predicast.routing.simulation.ledger import Deliveries, Ledger, Version
+from predicast.routing.simulation.ledger import Delivery, Ledger, Version
 
 Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Floats: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
@@ -61,15 +61,16 @@ class Judge:
         ``once`` and ``in_order`` say whether repeats and events out of order break the promise.
         """
         first, self._published = self._published, len(self._ledger.published)
-        given = _Given.of(self._ledger.deliveries, self._delivered)
-        self._delivered = len(self._ledger.deliveries.clients)
+        deliveries = self._ledger.deliveries[self._delivered :]
+        self._delivered += len(deliveries)
+        given = _Given.of(deliveries, self._ledger)
         must, may = self._rulings(first)
         self._may = np.union1d(self._may, may)  # what comes late may have come
         reached = np.unique(given.publications * _WIDTH + given.subscriptions)
         lost = np.setdiff1d(must, reached, assume_unique=True)
         spurious = np.setdiff1d(reached, self._may, assume_unique=True)
-        wrong_client = self._misdirected(given)
-        duplicated, disordered = self._repeats(given)
+        wrong_client = [*given.unknown, *self._misdirected(given)]
+        duplicated, disordered = self._repeats(deliveries)
         violations = [
             *self._told("lost", lost),
             *self._told("spurious", spurious),
@@ -126,17 +127,10 @@ class Judge:
             for row in wrong.tolist()
         ]
 
-    def _repeats(self, given: _Given) -> tuple[list[str], list[str]]:
+    def _repeats(self, deliveries: Sequence[Delivery]) -> tuple[list[str], list[str]]:
         """Events that a client was given once more, and those that came after a later one."""
         repeated, disordered = [], []
-        previous = None
-        for row, (client, publication, time) in enumerate(
-            zip(given.clients.tolist(), given.publications.tolist(), given.times, strict=True)
-        ):
-            this = (client, publication, given.messages[row])
-            if this == previous:
-                continue  # one event for several subscriptions of one client
-            previous = this
+        for client, publication, _, time in deliveries:
             published = self._ledger.published[publication]
             if (client, publication) in self._seen:
                 repeated.append(f"{self._named(publication)} to client {client} at {time:.3f}")
@@ -162,25 +156,29 @@ class Judge:
         return f"event {published.sequence} of client {published.client}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
-    """Deliveries as arrays."""
+class _Given(NamedTuple):
+    """Deliveries as arrays: one row for each event and subscription."""
 
     clients: Ints
     publications: Ints
     subscriptions: Ints
-    messages: list[int]
-    times: list[float]
+    unknown: list[str]
 
     @classmethod
-    def of(cls, deliveries: Deliveries, first: int) -> _Given:
-        return cls(
-            np.array(deliveries.clients[first:], np.int64),
-            np.array(deliveries.publications[first:], np.int64),
-            np.array(deliveries.subscriptions[first:], np.int64),
-            deliveries.messages[first:],
-            deliveries.times[first:],
+    def of(cls, deliveries: Sequence[Delivery], ledger: Ledger) -> _Given:
+        sizes = [len(each.ids) for each in deliveries]
+        number_of = ledger.number_of
+        subscriptions = np.array(
+            [number_of(id) for each in deliveries for id in each.ids], np.int64
         )
+        clients = np.repeat(np.array([each.client for each in deliveries], np.int64), sizes)
+        rows = np.repeat(np.array([each.publication for each in deliveries], np.int64), sizes)
+        known = subscriptions >= 0
+        unknown = [
+            f"client {client} was given an event for a subscription that nobody has"
+            for client in clients[~known].tolist()
+        ]
+        return cls(clients[known], rows[known], subscriptions[known], unknown)
 
 
 class _Matches(NamedTuple):

@@ -104,11 +104,11 @@ class Client:
         if self._accepted < accepted:
             self._accepted = accepted
             self._ledger.accepted(self.number, accepted, now)
-        for published, matched in host.deliveries():
-            self.received += 1
-            publisher = int(published.publisher.removeprefix("c"))
-            sequence = published.sequence - _BEGIN
-            self._ledger.delivered(self.number, publisher, sequence, matched, now)
+        delivered, ledger = host.deliveries(), self._ledger
+        self.received += len(delivered)
+        for published, matched in delivered:
+            publisher = int(published.publisher[1:])  # c7 is client 7
+            ledger.delivered(self.number, publisher, published.sequence - _BEGIN, matched, now)
         self.refused += [f"{each.error}: {each.reason}" for each in host.refusals()]
 
     def _timer(self, due: float) -> None:

@@ -1,15 +1,15 @@
 """The ledger: what the clients asked for, published and were given, and when they knew of it.
 
 It is written from the clients' side alone, so that no broker's mistake can find its way into it.
-Subscriptions and publications have numbers; what was delivered stands in columns, because there is
-a lot of it.
+Subscriptions and publications have numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from predicast.model import Event, Subscription
 
@@ -37,15 +37,13 @@ class Published:
     acknowledged: float = inf
 
 
-@dataclass(slots=True)
-class Deliveries:
-    """What clients were given, in the order in which it came: a row per event and subscription."""
+class Delivery(NamedTuple):
+    """An event that a client was given, for some of its subscriptions."""
 
-    clients: list[int] = field(default_factory=list)
-    publications: list[int] = field(default_factory=list)
-    subscriptions: list[int] = field(default_factory=list)
-    messages: list[int] = field(default_factory=list)  # the number of the delivery that it was in
-    times: list[float] = field(default_factory=list)
+    client: int
+    publication: int
+    ids: Sequence[str]
+    time: float
 
 
 class Ledger:
@@ -54,18 +52,21 @@ class Ledger:
     def __init__(self) -> None:
         self.versions: list[Version] = []
         self.published: list[Published] = []
-        self.deliveries = Deliveries()
-        self.strangers: list[str] = []  # deliveries of what nobody published or subscribed to
+        self.deliveries: list[Delivery] = []  # in the order in which they came
+        self.strangers: list[str] = []  # deliveries of what nobody published
         self._latest: dict[str, int] = {}  # the number of an id's latest version
         self._numbers: dict[str, int] = {}
         self._ids: list[str] = []
-        self._handed_over = 0
         self._rows: dict[int, list[int]] = {}  # by publisher, in the order of the sequence
 
     @property
     def subscriptions(self) -> int:
         """How many there ever were."""
         return len(self._ids)
+
+    def number_of(self, id: str) -> int:
+        """A subscription's number, -1 if nobody has ever asked for it."""
+        return self._numbers.get(id, -1)
 
     def id_of(self, subscription: int) -> str:
         """A subscription's name."""
@@ -121,15 +122,4 @@ class Ledger:
         if not 0 < sequence <= len(rows):
             self.strangers.append(f"client {client} got event {sequence} of client {publisher}")
             return
-        row, given = rows[sequence - 1], self.deliveries
-        self._handed_over += 1
-        for id in ids:
-            number = self._numbers.get(id)
-            if number is None:
-                self.strangers.append(f"client {client} got an event for {id!r}")
-                continue
-            given.clients.append(client)
-            given.publications.append(row)
-            given.subscriptions.append(number)
-            given.messages.append(self._handed_over)
-            given.times.append(now)
+        self.deliveries.append(Delivery(client, rows[sequence - 1], ids, now))

@@ -116,6 +116,7 @@ class SimulationOptions:
     changes: float = 0.02  # the share of subscriptions that change in a turn
     fan_out: int = 4  # how many children a broker has at most
     batch: int = 16  # how many events a client publishes at once
+    encoded: bool = False  # whether messages travel as bytes, as they would between machines
     link_s: float = 0.002  # how long a message takes from one to the next
     rounds: int = 2  # work with faults, then healing, so many times
     round_s: float = 6.0  # how long the clients are at work in each

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from predicast.engine import Operation
 from predicast.routing import Host, Message
+from predicast.routing.codec import decode, encode
 from predicast.routing.simulation.broker import Broker
 from predicast.routing.simulation.checkers import Judge, Verdict
 from predicast.routing.simulation.client import Client
@@ -137,7 +138,8 @@ class Simulation:
 
     def _send(self, sender: str, receiver: str, message: Message) -> None:
         self.trace.sends(sender, receiver, message, self.clock.now)
-        self._network.send(sender, receiver, message)
+        arriving = decode(encode(message)) if self.options.encoded else message
+        self._network.send(sender, receiver, arriving)
 
     def _receive(self, sender: str, receiver: str, message: Message) -> None:
         self._by_name[receiver](sender, message)
