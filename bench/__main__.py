@@ -100,7 +100,7 @@ def papers(
     except UnknownMatcherError as error:
         raise typer.BadParameter(error.message) from error
     if ONTOLOGY in chosen:
-        _run_ontology(preset, repeats, seed, out)
+        _run_ontology(preset, repeats, seed, out, docs)
         chosen.remove(ONTOLOGY)
     if ROUTING in chosen:
         _run_routing(preset, seed, out, docs)
@@ -142,8 +142,11 @@ def _run_region_joins(
     _tell([path, *write_both(partial(region_joins.write_region_joins, measured), out, docs)])
 
 
-def _run_ontology(preset: Size, repeats: int | None, seed: int, out: Path) -> None:
+def _run_ontology(
+    preset: Size, repeats: int | None, seed: int, out: Path, docs: Path | None
+) -> None:
     """The paper whose events are graphs: its matchers and rivals are others."""
+    from bench.papers.ontology.documents import ontology_claims, write_documents
     from bench.papers.ontology.run import ontology_table, points, run_ontology
 
     with progress_bar("preparing", total=points(preset)) as bar:
@@ -151,7 +154,8 @@ def _run_ontology(preset: Size, repeats: int | None, seed: int, out: Path) -> No
     path = out / f"ontology-{preset}.json"
     measured.write(path)
     _tell([path])
-    _show([ontology_table(measured)])
+    _show([ontology_table(measured), ontology_claims(measured)])
+    _tell(write_both(partial(write_documents, measured), out, docs))
 
 
 def _run_routing(preset: Size, seed: int, out: Path, docs: Path | None) -> None:

@@ -31,16 +31,24 @@ def papers_in(report: PapersReport) -> list[str]:
 
 def claims_table(report: PapersReport, paper: str) -> Table:
     """The verdicts on one paper, for the terminal."""
-    rows = (
-        (verdict, verdict.outcome, "\n".join(_findings(verdict)))
-        for verdict in verdicts(report, paper)
-    )
-    return verdict_table(f"{PAPERS[paper].title}: claims", rows)
+    return judged_table(PAPERS[paper].title, verdicts(report, paper))
+
+
+def judged_table(title: str, judged: Iterable[Verdict]) -> Table:
+    """Verdicts under a paper's title, for the terminal."""
+    rows = ((each, each.outcome, "\n".join(_findings(each))) for each in judged)
+    return verdict_table(f"{title}: claims", rows)
 
 
 def fragment(report: PapersReport, paper: str) -> str:
     """The verdicts on one paper in Markdown, to be included in a page."""
-    judged = verdicts(report, paper)
+    lines = [*verdict_lines(verdicts(report, paper)), ""]
+    lines += [*_stops(report.of(paper)), _provenance(report, paper)]
+    return "\n".join(lines) + "\n"
+
+
+def verdict_lines(judged: Sequence[Verdict]) -> list[str]:
+    """Verdicts in Markdown: all of them in a table, and the evidence for each."""
     lines = [
         "% Written by `python -m bench papers --docs` (or `report --docs`); changes will be lost.",
         "",
@@ -54,8 +62,7 @@ def fragment(report: PapersReport, paper: str) -> str:
     lines.append("")
     for number, verdict in enumerate(judged, 1):
         lines += _details(number, verdict)
-    lines += ["", *_stops(report.of(paper)), _provenance(report, paper)]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _shown(outcome: str) -> str:

@@ -12,6 +12,8 @@ module                 what is in it
 ``asking``             every way of asking an engine, and complete answers compared
 ``walk``               one round: random steps, random questions, two engines
 ``shrinking``          a history that ends in a difference, made small
+``graphs``             events that are graphs: each matcher against the definition, and that
+                       against another engine of SPARQL
 ``run``, ``results``   all rounds; what is printed and written
 ``test_differential``  a small run of every family, and matchers that are wrong on purpose
 =====================  =========================================================================
@@ -30,6 +32,7 @@ from rich.console import Console
 
 from bench.measuring.progress import progress_bar
 from tests.differential.families import FAMILIES
+from tests.differential.graphs import GRAPHS, run_graphs
 from tests.differential.results import differential_table
 from tests.differential.run import run
 
@@ -40,7 +43,9 @@ app = typer.Typer(add_completion=False)
 def differential(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FAMILY]...", help="anything, ceem-exp1, mixed, …; or all."),
+        typer.Argument(
+            metavar="[FAMILY]...", help="anything, ceem-exp1, mixed, …; all; or graphs alone."
+        ),
     ] = None,
     *,
     decisions: Annotated[
@@ -51,12 +56,17 @@ def differential(
 ) -> None:
     """The production matcher against brute force, over long random histories of changes."""
     chosen = list(dict.fromkeys(names or FAMILIES))
-    for unknown in set(chosen) - set(FAMILIES):
-        known = ", ".join(FAMILIES)
+    for unknown in set(chosen) - {*FAMILIES, GRAPHS}:
+        known = ", ".join((*FAMILIES, GRAPHS))
         raise typer.BadParameter(f"there is no family {unknown!r}; known: {known}")
+    if GRAPHS in chosen and len(chosen) > 1:
+        raise typer.BadParameter("graphs have a run of their own")
     with progress_bar("decisions", total=decisions * len(chosen)) as bar:
-        found = run(chosen, decisions=decisions, seed=seed, out=out, advance=bar.advance)
-    path = out / "differential.json"
+        if GRAPHS in chosen:
+            found = run_graphs(decisions=decisions, seed=seed, advance=bar.advance)
+        else:
+            found = run(chosen, decisions=decisions, seed=seed, out=out, advance=bar.advance)
+    path = out / ("differential-graphs.json" if GRAPHS in chosen else "differential.json")
     found.write(path)
     Console().print(differential_table(found))
     typer.echo(f"written to {path}")

@@ -47,7 +47,7 @@ class DifferentialReport(ResultFile):
 
 def differential_table(report: DifferentialReport) -> Table:
     """A row per family."""
-    title = f"{report.matcher} against brute force, seed {report.seed}"
+    title = f"{report.matcher} against the definition, seed {report.seed}"
     table = Table(title=title, box=SIMPLE, padding=(0, 1, 0, 0))  # fits into 80 columns
     table.add_column("family")
     for name in ("decisions", "matches", "changes", "merges", "differences", "seconds"):

@@ -13,12 +13,14 @@ import pytest
 from typer.testing import CliRunner
 
 from predicast import Engine, Subscribe
+from predicast.graph.brute_force import Outcome
 from predicast.language import to_subscription
 from predicast.matching import registry
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.matcher import Pairs
 from predicast.model import Event, Interval, Subscription
+from tests.differential import graphs
 from tests.differential.__main__ import app
 from tests.differential.asking import Ask, Difference, answer, compared
 from tests.differential.constraint_tables import has_rows, table_of
@@ -297,3 +299,33 @@ def test_the_smallest_part_that_shows_is_found() -> None:
 def test_a_history_that_cannot_be_replayed_shows_nothing() -> None:
     twice = Changes((Subscribe("x", to_subscription("a = 1")),), is_window=False)
     assert replayed([twice, twice], Contender("brute-force"), "fails") is None
+
+
+def test_graphs_are_answered_as_defined(tmp_path: Path) -> None:
+    arguments = ["graphs", "--decisions", "1000", "--out", str(tmp_path)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    report = json.loads((tmp_path / "differential-graphs.json").read_text(encoding="utf-8"))
+    assert [each["family"] for each in report["families"]] == [
+        "graphs: joins",
+        "graphs: ops",
+        "graphs: pyoxigraph",
+    ]
+    for each in report["families"]:
+        assert each["decisions"] >= 1_000
+        assert 0 < each["matches"] < each["decisions"]
+        assert not each["differences"]
+
+
+def test_a_difference_between_graph_matchers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the definition says is made wrong: that no subscription matches."""
+    monkeypatch.setattr(graphs, "find", lambda *_, **__: Outcome(matched=False))
+    report = graphs.run_graphs(decisions=1, seed=1)
+    assert report.difference.startswith("graphs, seed 1, round 0: joins says a match of s")
+    assert "the ontology\n@prefix" in report.difference
+    assert report.families[0].differences == 1
+
+
+def test_graphs_run_by_themselves() -> None:
+    result = CliRunner().invoke(app, ["graphs", "anything"])
+    assert result.exit_code == 2

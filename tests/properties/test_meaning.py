@@ -33,7 +33,10 @@ class ClassTest(NamedTuple):
     negated: bool
 
     def __str__(self) -> str:
-        return f"{self.subject} IS {'NOT ' if self.negated else ''}A '{self.name}'"
+        return self.said_of(f"'{self.name}'")
+
+    def said_of(self, named: str) -> str:
+        return f"{self.subject} IS {'NOT ' if self.negated else ''}A {named}"
 
     def spelt_out(self, ontology: Ontology) -> str:
         """The same without ontologies."""
@@ -119,6 +122,18 @@ class World:
             pieces += [self.random.choice(("(", "NOT (")), self.test(known), ")"]
         return pieces
 
+    def record(self, id: str, pieces: list[Any]) -> dict[str, Any]:
+        """A subscription, some of its classes given as parameters."""
+        parameters: dict[str, str] = {}
+        text = ""
+        for place, piece in enumerate(pieces):
+            if isinstance(piece, ClassTest) and self.random.random() < 0.5:
+                parameters[f"k{place}"] = piece.name
+                text += piece.said_of(f":k{place}")
+            else:
+                text += str(piece)
+        return {"id": id, "expression": text, "parameters": parameters or None}
+
 
 def readings(event: dict[str, Any], ontology: Ontology) -> Iterator[dict[str, Any]]:
     """One for each choice of a value for every name."""
@@ -184,7 +199,7 @@ def test_an_event_matches_what_one_of_its_readings_does(
     world = World(seed)
     engine = Engine(matcher=matcher, absent=absent, ontology=world.ontology)
     texts = {f"{number:02}": world.expression() for number in range(12)}
-    engine.subscribe_many({id: "".join(map(str, each)) for id, each in texts.items()})
+    engine.subscribe_many([world.record(id, each) for id, each in texts.items()])
     events = [world.event() for _ in range(8)]
     check(engine, events, defined(texts, world.ontology, events, absent))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -18,6 +19,7 @@ from predicast.errors import (
     InvalidOptionError,
     InvalidSubscriptionsError,
     UnknownColumnError,
+    UnknownIdError,
     UnsupportedColumnError,
 )
 from predicast.graph import EventGraph, GraphEngine
@@ -70,7 +72,7 @@ def events(spark: SparkSession) -> DataFrame:
 
 @pytest.fixture(scope="module")
 def compiled() -> ps.CompiledPatterns:
-    return ps.compile(PATTERNS, ontology=ONTOLOGY)
+    return ps.compile(PATTERNS, ontology=ONTOLOGY, graphs=True)
 
 
 def lists(frame: DataFrame) -> list[list[str]]:
@@ -101,7 +103,7 @@ def test_an_engine_and_a_table_of_patterns(spark: SparkSession, events: DataFram
         [*PATTERNS.items(), ("bad", "ASK { _:H :no"), ("none", None)], "name string, query string"
     )
     compile_table = partial(ps.compile, table, id="name", expression="query")
-    compiled = compile_table(ontology=ONTOLOGY_TEXT, on_invalid="quarantine")
+    compiled = compile_table(graphs=True, ontology=ONTOLOGY_TEXT, on_invalid="quarantine")
     assert (len(compiled), compiled.left_out) == (len(PATTERNS), 2)
     reasons = {row["id"]: row["error"] for row in compiled.invalid.collect()}
     assert reasons["none"] == "the expression is null"
@@ -110,7 +112,7 @@ def test_an_engine_and_a_table_of_patterns(spark: SparkSession, events: DataFram
     found = sorted(tuple(row) for row in pairs.collect())
     assert found == [(event, id) for event, ids in enumerate(expected()) for id in ids]
     with pytest.raises(InvalidSubscriptionsError, match="2 of 7 subscriptions cannot be compiled"):
-        compile_table(ontology=ONTOLOGY)
+        compile_table(graphs=True, ontology=ONTOLOGY)
 
 
 def test_invalid_events(spark: SparkSession, compiled: ps.CompiledPatterns) -> None:
@@ -130,11 +132,11 @@ def test_invalid_events(spark: SparkSession, compiled: ps.CompiledPatterns) -> N
 
 
 def test_validation_and_formats(spark: SparkSession) -> None:
-    strict = ps.compile(PATTERNS, ontology=ONTOLOGY, validate="strict")
+    strict = ps.compile(PATTERNS, ontology=ONTOLOGY, graphs=True, validate="strict")
     illegal = f"{PREFIXES} _:H a :Selling ; :target [ a :Company ] ."
     frame = spark.createDataFrame([(0, illegal), (1, json.dumps(PLAIN))], "event int, graph string")
     assert [row["event"] for row in ps.dead_letters(frame, strict).collect()] == [0]
-    off = ps.compile(PATTERNS, ontology=ONTOLOGY)
+    off = ps.compile(PATTERNS, ontology=ONTOLOGY, graphs=True)
     assert ps.dead_letters(frame, off).collect() == []
     as_json = ps.match(frame.where("event = 1"), off, format="json", output="array")
     assert lists(as_json) == expected(TEXTS[4:5])
@@ -162,11 +164,11 @@ def test_in_a_stream(spark: SparkSession, compiled: ps.CompiledPatterns, tmp_pat
 
 
 def test_compiled_patterns_are_equal_if_packed_alike(compiled: ps.CompiledPatterns) -> None:
-    turned = ps.compile(dict(reversed(PATTERNS.items())), ontology=ONTOLOGY)
+    turned = ps.compile(dict(reversed(PATTERNS.items())), ontology=ONTOLOGY, graphs=True)
     assert turned == compiled
     assert pickle.loads(pickle.dumps(compiled)) == compiled
-    assert compiled != ps.compile({}, ontology=ONTOLOGY)
-    assert len(ps.compile({}, ontology=ONTOLOGY)) == 0
+    assert compiled != ps.compile({}, ontology=ONTOLOGY, graphs=True)
+    assert len(ps.compile({}, ontology=ONTOLOGY, graphs=True)) == 0
     assert compiled.engine().match(selling()) == expected()[0]
     assert repr(compiled).startswith("<CompiledPatterns: 5 subscriptions, matcher 'joins', ")
     assert ps.compile(compiled) is compiled
@@ -192,6 +194,41 @@ def test_answers_are_the_same_in_pieces(
         assert found == [{"event": e, "matched": ids} for e, ids in wanted if everyone or ids]
 
 
+def test_matches_as_a_column(
+    spark: SparkSession, events: DataFrame, compiled: ps.CompiledPatterns
+) -> None:
+    assert (
+        lists(events.withColumn("subscriptions", ps.matches(subscriptions=compiled))) == expected()
+    )
+    skipping = ps.matches_udf(compiled, on_invalid="skip", format="turtle")
+    texts = spark.createDataFrame([(0, TEXTS[3]), (1, "no")], "event int, text string")
+    assert lists(texts.withColumn("subscriptions", skipping("text"))) == [expected()[3], []]
+    with pytest.raises(Exception, match="takes one text of a graph, not one of type int32"):
+        events.select(ps.matches("event", subscriptions=compiled)).collect()
+
+
+def test_explain(events: DataFrame, compiled: ps.CompiledPatterns) -> None:
+    found = ps.explain(events, compiled, "computers", event_id="event").orderBy("event", "line")
+    rows: dict[int, list[Any]] = {}
+    for row in found.collect():
+        rows.setdefault(row["event"], []).append(row)
+    engine = compiled.engine()
+    for event, text in EVENTS:
+        first, *others = rows[event]
+        assert (first["line"], first["depth"], first["part"]) == (1, 0, "the pattern")
+        assert first["held"] is first["matched"] is ("computers" in expected()[event])
+        if text is None:
+            assert (first["reason"], others) == ("there is no text", [])
+            continue
+        explained = engine.explain("computers", text)
+        mapped = {row["part"]: row["value"][:2] for row in others if row["held"]}
+        # Blank nodes are called anew each time.
+        assert mapped == {str(name): str(term)[:2] for name, term in explained.mapping.items()}
+        assert [row["part"] for row in others if not row["held"]] == [
+            each for each in [explained.failed] if each
+        ]
+
+
 def test_wrong_options(events: DataFrame, compiled: ps.CompiledPatterns) -> None:
     flat = {"a": "event = 1"}
     calls: list[tuple[Any, Any, dict[str, Any], str]] = [
@@ -208,14 +245,24 @@ def test_wrong_options(events: DataFrame, compiled: ps.CompiledPatterns) -> None
         assert said in str(raised.value)
     with pytest.raises(InvalidOptionError, match="these are not graph patterns"):
         ps.match(events, flat, column="graph")
-    with pytest.raises(InvalidOptionError, match="explain is for events of attributes"):
-        ps.explain(events, compiled, "paper")  # type: ignore[arg-type]
-    with pytest.raises(InvalidOptionError, match="matches is for events of attributes"):
-        ps.matches("graph", subscriptions=compiled)  # type: ignore[arg-type]
+    with pytest.raises(InvalidOptionError, match="now does not apply"):
+        ps.explain(events, compiled, "paper", now=datetime(2026, 1, 1, tzinfo=UTC))
+    with pytest.raises(UnknownIdError, match="papre"):
+        ps.explain(events, compiled, "papre")
+    with pytest.raises(InvalidOptionError, match="column does not apply"):
+        ps.explain(events, flat, "a", column="graph")
+    with pytest.raises(InvalidOptionError, match="texts of one column, and 2 are given"):
+        ps.matches("graph", "event", subscriptions=compiled)
+    with pytest.raises(InvalidOptionError, match="intervals does not apply"):
+        ps.matches("graph", subscriptions=compiled, intervals={"x": ("a", "b")})
+    with pytest.raises(InvalidOptionError, match="'raise' or 'skip'"):
+        ps.matches("graph", subscriptions=compiled, on_invalid="absent")
+    with pytest.raises(InvalidOptionError, match="format does not apply"):
+        ps.matches("event", subscriptions=flat, format="turtle")
     with pytest.raises(InvalidOptionError, match="strategy does not apply"):
-        ps.compile(PATTERNS, ontology=ONTOLOGY, strategy="partition")  # type: ignore[call-overload]
+        ps.compile(PATTERNS, ontology=ONTOLOGY, graphs=True, strategy="partition")  # type: ignore[call-overload]
     with pytest.raises(InvalidOptionError, match="validate is for graphs"):
         ps.compile(flat, validate="strict")  # type: ignore[call-overload]
     with pytest.raises(InvalidOptionError, match="the engine has ontology of its own"):
-        ps.compile(GraphEngine(ONTOLOGY), ontology=ONTOLOGY)  # type: ignore[arg-type]
+        ps.compile(GraphEngine(ONTOLOGY), ontology=ONTOLOGY, graphs=True)  # type: ignore[call-overload]
     assert isinstance(ps.compile(Engine()), ps.CompiledSubscriptions)

@@ -13,7 +13,7 @@ from predicast.graph.entailment import entailed_classes, entailed_properties
 from predicast.graph.names import HOME, TYPE
 from predicast.graph.terms import Iri, Literal
 
-_MOST_LOOKS: Final = 20_000  # at the graph, by one query of rdflib: some seconds
+_MOST_LOOKS: Final = 5_000  # at the graph, by one query of rdflib: some tenths of a second
 
 
 class Answered(NamedTuple):

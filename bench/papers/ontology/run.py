@@ -15,7 +15,7 @@ from typing import Final
 from rich.table import Table
 
 from bench.measuring.machine import Machine, this_machine
-from bench.measuring.memory import resident_bytes
+from bench.measuring.memory import allocated_bytes
 from bench.measuring.result_files import ResultFile
 from bench.measuring.sizes import Size
 from bench.measuring.timing import collector_off
@@ -24,14 +24,17 @@ from bench.papers.ontology.workload import VARIANTS, OntologyWorkload, Variant
 from predicast.graph import EventGraph, GraphEngine, Ontology
 
 SIZES: Final = {
-    Size.SMALL: (500, 2_000, 10_000),
-    Size.FULL: (500, 1_000, 2_000, 5_000, 10_000, 100_000),
+    Size.SMALL: (500, 2_000, 5_000),
+    Size.FULL: (500, 1_000, 2_000, 5_000, 10_000),
 }
+_LARGEST: Final = {Size.SMALL: (), Size.FULL: (100_000,)}  # of the paper's own workload alone
 EVENTS: Final = 200
-_FEW: Final = 2  # events for ops, which takes long
+_FEW: Final = 3  # events for ops, which takes long
 _OPS_MOST: Final = 10_000  # subscriptions, as in the paper
+_TRACED_MOST: Final = 2_000  # subscriptions whose memory is found out, which takes long as well
 # Queries that rivals are asked, and of how many events.
 _ASKED: Final[dict[type[Rival], tuple[int, int]]] = {Oxigraph: (500, 5), Rdflib: (10, 1)}
+_ONCE: Final = Rdflib  # so slow that the first point of a variant has to do
 
 
 class OntologyFigures(ResultFile, kw_only=True):
@@ -46,7 +49,9 @@ class OntologyFigures(ResultFile, kw_only=True):
     matched: float  # of a hundred of those
     given_up: float = 0  # of a hundred, those that would have taken too long
     nodes: float | None = None  # of the trie per subscription, or of a matching tree
-    memory_mb: float | None = None  # that loading took
+    nodes_each: float | None = None  # of matching trees, per event and subscription
+    rejected: float | None = None  # of a hundred trees of no match, by partial verification
+    memory_mb: float | None = None  # that holding the subscriptions takes
 
 
 class OntologyReport(ResultFile, kw_only=True):
@@ -75,9 +80,10 @@ def run_ontology(
     """Measure all contestants at all points."""
     figures: list[OntologyFigures] = []
     for variant in VARIANTS:
-        for count in sizes or SIZES[size]:
+        for place, count in enumerate(sizes or _sizes(variant, size)):
             progress(f"{variant}, {count:,}")
-            figures += _Point(variant, count, seed, repeats, events).figures()
+            point = _Point(variant, count, seed, repeats, events)
+            figures += point.figures(everybody=place == 0)
     return OntologyReport(
         machine=this_machine(), size=size, seed=seed, repeats=repeats, figures=figures
     )
@@ -85,7 +91,11 @@ def run_ontology(
 
 def points(size: Size) -> int:
     """How often ``run_ontology`` tells its progress."""
-    return len(VARIANTS) * len(SIZES[size])
+    return sum(len(_sizes(variant, size)) for variant in VARIANTS)
+
+
+def _sizes(variant: Variant, size: Size) -> Sequence[int]:
+    return (*SIZES[size], *(_LARGEST[size] if variant == "paper" else ()))
 
 
 class _Point:
@@ -102,19 +112,18 @@ class _Point:
         ]
         self._expected: list[list[int]] = []
 
-    def figures(self) -> list[OntologyFigures]:
+    def figures(self, *, everybody: bool) -> list[OntologyFigures]:
         found = [self._engine("joins", self._events)]
         if len(self._texts) <= _OPS_MOST:
             found.append(self._engine("ops", self._events[:_FEW]))
-        return [*found, *(self._rival(kind, *asked) for kind, asked in _ASKED.items())]
+        rivals = {kind: asked for kind, asked in _ASKED.items() if everybody or kind is not _ONCE}
+        return [*found, *(self._rival(kind, *asked) for kind, asked in rivals.items())]
 
     def _engine(self, matcher: str, events: Sequence[EventGraph]) -> OntologyFigures:
         engine = GraphEngine(self._ontology, matcher=matcher)
         engine.warm_up()
         patterns = {f"{place}": text for place, text in enumerate(self._texts)}
-        resident = resident_bytes()
         load_s = _timed(lambda: engine.subscribe_many(patterns))
-        memory_mb = (resident_bytes() - resident) / 1e6
         before = engine.statistics()
         found = [[*map(int, ids)] for ids in engine.match_batch(events)]
         after = engine.statistics()
@@ -131,8 +140,19 @@ class _Point:
             matched=_percent(found, len(self._texts)),
             given_up=100 * given_up / len(events) / len(self._texts),
             nodes=_nodes(before, after),
-            memory_mb=memory_mb,
+            memory_mb=self._memory_mb(matcher, patterns),
+            **_trees(before, after, len(events), sum(map(len, found))),
         )
+
+    def _memory_mb(self, matcher: str, patterns: dict[str, str]) -> float | None:
+        """What holding them takes, found by loading them once more."""
+        if self._variant != "paper" or len(patterns) > _TRACED_MOST:
+            return None
+        with allocated_bytes() as taken:
+            held = GraphEngine(self._ontology, matcher=matcher)
+            held.subscribe_many(patterns)
+        assert len(held) == len(patterns)
+        return taken() / 1e6
 
     def _rival(self, kind: type[Rival], asked: int, few: int) -> OntologyFigures:
         texts, events = self._texts[:asked], self._events[:few]
@@ -185,6 +205,19 @@ def _nodes(before: dict[str, int], after: dict[str, int]) -> float:
         trees = after["trees"] - before["trees"]
         return (after["nodes"] - before["nodes"]) / max(trees, 1)
     return after["nodes"] / max(after["subscriptions"], 1)
+
+
+def _trees(
+    before: dict[str, int], after: dict[str, int], events: int, matches: int
+) -> dict[str, float]:
+    """What became of matching trees, if there are any."""
+    if "trees" not in after:
+        return {}
+    grown = {name: after[name] - before[name] for name in ("trees", "nodes", "verified")}
+    failed = grown["trees"] - matches
+    rejected = 100 * (grown["trees"] - grown["verified"]) / failed if failed else 100.0
+    asked = events * after["subscriptions"]
+    return {"nodes_each": grown["nodes"] / asked, "rejected": rejected}
 
 
 def ontology_table(report: OntologyReport) -> Table:

@@ -76,6 +76,7 @@ def explain(  # noqa: PLR0913  # an option is a parameter
     from predicast.cli.files.subscriptions import Fields, find
     from predicast.engine.judging import Explainer
     from predicast.language import attributes_from_json
+    from predicast.language.class_tests import reading_with
     from predicast.model.event_reader import names_of
 
     if subscriptions == event == "-":
@@ -95,7 +96,10 @@ def explain(  # noqa: PLR0913  # an option is a parameter
     with _named(where):
         attributes = attributes_from_json(text)
     source = Source.of(subscriptions, subscriptions_format)
-    explainer = Explainer.of(find(source, Fields(id_field, expression), id), absent.value)
+    vocabulary = options.vocabulary()
+    with reading_with(vocabulary):
+        entry = find(source, Fields(id_field, expression), id)
+    explainer = Explainer.of(entry, absent.value, vocabulary)
     with _named(where):
         read = explainer.reader.event(attributes)
     explanation = explainer.explanation(read, arrival(now), names_of(attributes))

@@ -1,4 +1,8 @@
-"""What ``match`` and ``explain`` do where events are graphs: RDF, with subscriptions in SPARQL."""
+"""What ``match`` and ``explain`` do where events are graphs, or flat and read by an ontology.
+
+Graphs come as RDF, with subscriptions in SPARQL. An ontology says what names mean, of either sort
+of events; of which sort they are, the files and the options say.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from predicast.cli.runs import GraphRun
     from predicast.graph import Ontology
     from predicast.graph.event_graph import Validation
+    from predicast.model.vocabulary import Vocabulary
 
 
 class RdfFormat(enum.StrEnum):
@@ -44,7 +49,8 @@ Ontologies: TypeAlias = Annotated[
     typer.Option(
         "--ontology",
         metavar="FILE",
-        help="What the classes and properties of graphs mean, in RDF. Several are read as one.",
+        help="What the names of classes and properties mean, in RDF, to graphs or to events of "
+        "attributes. Several are read as one.",
     ),
 ]
 Graphs: TypeAlias = Annotated[
@@ -76,7 +82,7 @@ GraphColumn: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class GraphOptions:
-    """How graphs are to be read."""
+    """How graphs are to be read, and what names mean."""
 
     ontologies: Sequence[str]
     asked_for: bool
@@ -98,18 +104,24 @@ class GraphOptions:
         asked = graphs or format is not None or validate is not Validate.OFF
         return cls(tuple(ontologies or ()), asked, named, validate.value, column)
 
-    def are_meant(self, subscriptions: str, stated: Form | None, events: Sequence[str]) -> bool:
-        """Whether events are graphs: by an option, or by what the files are called."""
+    def are_meant(
+        self,
+        subscriptions: str,
+        stated: Form | None,
+        events: Sequence[str],
+        events_stated: Form | None = None,
+    ) -> bool:
+        """Whether events are graphs: by an option, or by what the files are called.
+
+        An ontology does not say so: flat events are read by one, too.
+        """
         if self.asked_for or (stated or form_of(subscriptions)[0]) is Form.SPARQL:
             return True
-        if any(form_of(each)[0] is Form.RDF for each in events):
-            return True
-        if self.ontologies:
-            raise typer.BadParameter(
-                "it is for events that are graphs; if these are some, say --graphs",
-                param_hint="'--ontology'",
-            )
-        return False
+        return any((events_stated or form_of(each)[0]) is Form.RDF for each in events)
+
+    def vocabulary(self) -> Vocabulary | None:
+        """What names mean to events of attributes, if anything was said of that."""
+        return self.ontology().vocabulary() if self.ontologies else None
 
     def ontology(self) -> Ontology:
         """All of the ontologies, as one."""

@@ -194,7 +194,8 @@ def match(  # noqa: PLR0913  # an option is a parameter
     """Find the subscriptions that each event of a file matches.
 
     Events that are graphs come as RDF, with subscriptions in SPARQL: --ontology shop.ttl --events
-    events.ttl --subscriptions subscriptions.rq.
+    events.ttl --subscriptions subscriptions.rq. Of events of attributes an ontology says which
+    classes IS A is about, and which attributes give a property.
 
     Events count from 0. In JSON Lines an event that matches something is {"event": 0,
     "subscriptions": ["a", "b"]}; in CSV and Parquet a match is a row of event and subscription.
@@ -210,7 +211,7 @@ def match(  # noqa: PLR0913  # an option is a parameter
     _check_paths(inputs, target)
     options = GraphOptions.of(ontology, graphs, rdf_format, validate, column)
     run: Run
-    if options.are_meant(inputs.subscriptions, subscriptions_format, inputs.events):
+    if options.are_meant(inputs.subscriptions, subscriptions_format, inputs.events, events_format):
         refuse_flat_options(
             absent=absent is not Absence.FAILS,
             now=now is not None,
@@ -227,7 +228,12 @@ def match(  # noqa: PLR0913  # an option is a parameter
         stated = _stated(type or (), null or ())
         events_source = _flat_source(inputs.events, events_format, delimiter)
         run = FlatRun(
-            Engine(matcher=matcher or DEFAULT, absent=absent.value, on_invalid=on_invalid.value),
+            Engine(
+                matcher=matcher or DEFAULT,
+                absent=absent.value,
+                on_invalid=on_invalid.value,
+                ontology=options.vocabulary(),
+            ),
             Reader(
                 source=events_source,
                 whole=chosen is Format.TABLE,
@@ -309,7 +315,7 @@ def _flat_source(events: list[str], stated: Form | None, delimiter: str | None) 
     if len(events) > 1:
         raise typer.BadParameter(
             f"events of attributes come from one file, and these are {len(events)}; only graphs "
-            "may come from several",
+            "may come from several: if they are some, say --graphs",
             param_hint="'EVENTS'",
         )
     source = Source.of(events[0], stated, delimiter=_delimiter(delimiter))

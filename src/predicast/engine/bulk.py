@@ -15,7 +15,7 @@ from predicast.engine.operations import Subscribe
 from predicast.engine.templates import Template
 from predicast.errors import InvalidSubscriptionError, PredicastError, shortened, suggest
 from predicast.language import Readable
-from predicast.language.reading import stated_by
+from predicast.language.reading import as_held, stated_by
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,7 +122,8 @@ def bulk_of(operations: Iterable[Subscribe]) -> Bulk:
     for position, operation in enumerate(operations):
         ids.append(operation.id)
         try:
-            stated, parametric = stated_by(operation.expression, operation.parameters)
+            expression = as_held(operation.expression)
+            stated, parametric = stated_by(expression, operation.parameters)
             if operation.owner is not None:
                 check_id("owner", operation.owner)
                 owners[position] = operation.owner
@@ -132,8 +133,8 @@ def bulk_of(operations: Iterable[Subscribe]) -> Bulk:
         if parametric is not None:
             values = operation.parameters or {}
             templates[position] = Template.of(parametric, stated.outline, values)
-        elif isinstance(operation.expression, str):
-            sources[position] = operation.expression
+        elif isinstance(expression, str):
+            sources[position] = expression
         gathering.add(position, *stated)
     check_ids(ids)
     return Bulk(ids, gathering.groups(), owners, templates, sources)

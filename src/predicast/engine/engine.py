@@ -140,6 +140,18 @@ class Engine(_EngineOfFlatEvents):
         with self._lock:
             return self._whole().view.reader.names
 
+    def givers(self) -> dict[str, frozenset[str]]:
+        """What some subscription looks at by name, each with the attributes that give it a value.
+
+        Without an ontology those are the attributes of that name.
+        """
+        with self._lock:
+            store = self._whole()
+            names, vocabulary = store.statements.reader().names, store.vocabulary
+        if vocabulary is None:
+            return {name: frozenset({name}) for name in names}
+        return {name: vocabulary.attribute_names(name) for name in names}
+
     @property
     def asks_for_now(self) -> bool:
         """Whether some subscription depends on when events arrive, by ``now()``."""

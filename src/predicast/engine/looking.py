@@ -8,15 +8,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from predicast.derived.functions import COMPARISONS, inputs_of_kind
 from predicast.derived.tree import Call, Input
 from predicast.language.derived_names import expression_of, is_derived
 from predicast.model import Kind, Subscription
 
+if TYPE_CHECKING:
+    from predicast.engine.engine import Engine
 
-def expected_kinds(subscriptions: Iterable[Subscription]) -> Counter[tuple[str, Kind]]:
-    """How many constraints expect values of a kind of an attribute."""
+
+def expected_kinds(engine: Engine) -> Counter[tuple[str, Kind]]:
+    """How many constraints expect values of a kind of an attribute, or of one that gives it."""
+    expected = _by_name(each.subscription for each in engine.subscriptions())
+    vocabulary = engine.vocabulary
+    if vocabulary is None:
+        return expected
+    by_giver: Counter[tuple[str, Kind]] = Counter()
+    for (name, kind), count in expected.items():
+        for giver in vocabulary.attribute_names(name):
+            by_giver[giver, kind] += count
+    return by_giver
+
+
+def _by_name(subscriptions: Iterable[Subscription]) -> Counter[tuple[str, Kind]]:
     expected: Counter[tuple[str, Kind]] = Counter()
     for subscription in subscriptions:
         for constraint in subscription.constraints():

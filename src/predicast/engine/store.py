@@ -131,7 +131,7 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
 
     def window(self) -> Window:
         """A window on what is held now."""
-        return Window(self.ids, self.statements, self.templates)
+        return Window(self.ids, self.statements, self.templates, self.vocabulary)
 
     def taken_apart(self, matcher: str, structure: Stored | None) -> Snapshot:
         """All there is, untouched by later changes."""
@@ -185,11 +185,12 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
     def understand(self, vocabulary: Vocabulary) -> None:
         """Go by another ontology from now on: texts that name classes are read anew by it."""
         window = self.window()
-        with reading_with(vocabulary):
-            for id, key in self.ids.items():
-                text = self.sources.get(key)
-                if text is not None and may_test_classes(text):
-                    window.change(id, said_by(id, text, None), None)
+        for id, key in self.ids.items():
+            text = self.sources.get(key) or self.templates.text(key)
+            if text is not None and may_test_classes(text):
+                parameters = self.entry(id, key).parameters
+                with reading_with(vocabulary):
+                    window.change(id, said_by(id, text, parameters), None)
         self._change(self._delta(window)._replace(vocabulary=vocabulary))
 
     def _carry_out(self, delta: StoreDelta) -> None:

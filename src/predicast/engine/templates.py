@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from predicast.bounded_cache import remembered
 from predicast.errors import DamagedSnapshotError, PredicastError, shortened
+from predicast.language.class_tests import reading_with
 from predicast.model import Event
 from predicast.model.outline import OperandType, Outline, Stated
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from predicast.engine.statements import Statements
     from predicast.language.parameters import Parametric
     from predicast.model import Value
+    from predicast.model.vocabulary import Vocabulary
 
 _NUMBERS: Final = frozenset({OperandType.INTEGER, OperandType.FLOAT})
 _MAX_BYTES: Final = 16 << 20  # of templates that are remembered, with their texts and outlines
@@ -87,11 +89,15 @@ class Templates:
         codes: tuple[np.ndarray, np.ndarray, pa.Array],
         values: tuple[np.ndarray, pa.Array],
         statements: Statements,
+        vocabulary: Vocabulary | None = None,
     ) -> Templates:
-        """Those of a file: keys, codes and texts; then keys and values, of those that have any."""
+        """Those of a file: keys, codes and texts; then keys and values, of those that have any.
+
+        The vocabulary is that of the file, by which its texts were filled.
+        """
         templates = cls()
         if len(codes[0]):
-            templates._unread = _Unread(codes, values, statements)
+            templates._unread = _Unread(codes, values, statements, vocabulary)
         return templates
 
     def __len__(self) -> int:
@@ -104,6 +110,13 @@ class Templates:
             found = self._by_key[key] = self._unread.read(key)
             self._unread.forget(key)
         return found
+
+    def text(self, key: int) -> str | None:
+        """The text of a subscription with parameters, of which nothing is read for that."""
+        found = self._by_key.get(key)
+        if found is not None:
+            return found.parametric.text
+        return None if self._unread is None else self._unread.text(key)
 
     def set(self, key: int, template: Template | None) -> None:
         """Note the template of a subscription, or that it has no parameters."""
@@ -140,6 +153,7 @@ class _Unread:
         codes: tuple[np.ndarray, np.ndarray, pa.Array],
         values: tuple[np.ndarray, pa.Array],
         statements: Statements,
+        vocabulary: Vocabulary | None,
     ) -> None:
         self._arrays: tuple[np.ndarray, np.ndarray] | None = codes[:2]
         self._codes: dict[int, int] = {}
@@ -150,12 +164,14 @@ class _Unread:
         self._parsed: dict[int, Parametric] = {}
         self._fits: set[tuple[int, Outline]] = set()
         self._statements = statements
+        self._vocabulary = vocabulary
 
     def copy(self) -> _Unread:
         copy = _Unread.__new__(_Unread)
         copy._arrays, copy._codes, copy._texts = self._arrays, self._codes.copy(), self._texts
         copy._values, copy._statements = self._values.copy(), self._statements
         copy._parsed, copy._fits = {}, set()
+        copy._vocabulary = self._vocabulary
         return copy
 
     def codes(self) -> dict[int, int]:
@@ -174,6 +190,10 @@ class _Unread:
         for key, code in self.codes().items():
             yield key, self._texts[code], self._values.get(key)
 
+    def text(self, key: int) -> str | None:
+        code = self.codes().get(key)
+        return None if code is None else self._texts[code]
+
     def read(self, key: int) -> Template:
         """Parse the text and the values of a subscription, and see that they make what it states.
 
@@ -184,9 +204,10 @@ class _Unread:
         if written is None and (code, outline) in self._fits:
             return _direct(self._parsed[code], outline)
         try:
-            template = self._template(code, outline, written)
             stated = self._statements.stated(key)
-            fits = template.parametric.fill(template.current(stated)) == stated
+            with reading_with(self._vocabulary):
+                template = self._template(code, outline, written)
+                fits = template.parametric.fill(template.current(stated)) == stated
         except (PredicastError, IndexError) as error:  # places that the outline does not have
             raise _damaged(self._texts[code]) from error
         if not fits:

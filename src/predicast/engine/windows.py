@@ -26,7 +26,8 @@ from predicast.engine.operations import Change, Operation, Subscribe, Unsubscrib
 from predicast.engine.statements import Statements
 from predicast.engine.templates import Template, Templates
 from predicast.errors import EngineError, ParameterError, PredicastError
-from predicast.language.reading import stated_by
+from predicast.language.class_tests import reading_with
+from predicast.language.reading import as_held, stated_by
 from predicast.model.operand_columns import OperandColumns, column_of
 from predicast.model.outline import OPERAND_TYPES, OperandType, Stated
 from predicast.model.values import INT_MAX, INT_MIN
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from predicast.language import Readable
     from predicast.language.parameters import Parametric
     from predicast.model import Value
+    from predicast.model.vocabulary import Vocabulary
 
 
 @dataclass(slots=True)
@@ -71,6 +73,7 @@ class Said(NamedTuple):
 def said_by(id: str | None, expression: Readable, parameters: Mapping[str, Value] | None) -> Said:
     """Read the expression of the subscription with this id, or with one of our making."""
     try:
+        expression = as_held(expression)
         stated, parametric = stated_by(expression, parameters)
     except PredicastError as error:
         if id is not None:
@@ -131,10 +134,12 @@ class Window:
         ids: Ids,
         statements: Statements,
         templates: Templates,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self._ids = ids
         self._statements = statements
         self._templates = templates
+        self._vocabulary = vocabulary
         self.states: dict[str, State] = {}  # ids that were touched, but for
         self.moves: dict[str, Move] = {}  # those of which only parameters were
         self.arrived = 0  # Subscribe operations, also of what is gone by the end
@@ -228,7 +233,8 @@ class Window:
             state = State(key, True, None, None, None, True, None, True)
             move = self.moves.pop(id, None)
             if move is not None:
-                state.stated = _filled(move, self._statements.stated(key))
+                values = move.template.current(self._statements.stated(key))
+                state.stated = self._filled(move.template, {**values, **move.parameters})
                 self.states[id] = state  # it counts even if what comes next is refused
         return state
 
@@ -241,9 +247,14 @@ class Window:
             raise EngineError(f"the subscription {id!r} has no parameters; change its expression")
         before = state.stated or self._statements.stated(state.key)  # type: ignore[arg-type]
         values = {**template.current(before), **parameters}
-        state.stated, state.text = template.parametric.fill(values), None
+        state.stated, state.text = self._filled(template, values), None
         state.template = Template.of(template.parametric, state.stated.outline, values)
         state.keeps_template = False
+
+    def _filled(self, template: Template, values: Mapping[str, Value]) -> Stated:
+        """What a text says with these values, and by the ontology if it names classes."""
+        with reading_with(self._vocabulary):
+            return template.parametric.fill(values)
 
     # The net effect.
 
@@ -267,11 +278,6 @@ class Window:
                     continue
                 for id in here:
                     self._state(id)
-
-
-def _filled(move: Move, before: Stated) -> Stated:
-    parametric = move.template.parametric
-    return parametric.fill({**move.template.current(before), **move.parameters})
 
 
 def _are_plain_numbers(template: Template, parameters: Mapping[str, Value]) -> bool:

@@ -8,8 +8,10 @@ from typing import Any, NoReturn
 
 from predicast.derived import Constant, Input, Span, Tree, call
 from predicast.errors import LanguageError, NoTruthValueError
+from predicast.language.class_tests import checked_class, class_test, names_classes
 from predicast.language.derived_names import expression_of, list_attribute
-from predicast.language.where.printer import DERIVED
+from predicast.language.where.printer import DERIVED, expression_text
+from predicast.language.where.printer import name as written_name
 from predicast.language.where.scalar_text import name_of, text_of
 from predicast.model import (
     Constraint,
@@ -22,7 +24,7 @@ from predicast.model import (
 from predicast.model.constraint import checked_name
 from predicast.model.elements import ELEMENT
 from predicast.model.expression import COMBINE
-from predicast.model.values import checked
+from predicast.model.values import checked, quote
 
 
 def attr(name: str) -> Attribute:
@@ -173,6 +175,14 @@ class Attribute:
         """One of the values."""
         return self._is(Operator.IN, values)
 
+    def is_a(self, name: str) -> Expression:
+        """A class of the engine's ontology, or one below it: ``x IS A 'Computer'``.
+
+        Which names that are, the engine knows that it is subscribed to, and follows when its
+        ontology changes. Its subscription therefore is a text, as ``Entry.text`` shows.
+        """
+        return class_test(f"{written_name(self._name)} IS A {quote(checked_class(name))}")
+
     def startswith(self, prefix: str) -> Expression:
         """A string that begins so."""
         return self._is(Operator.PREFIX, prefix)
@@ -231,6 +241,9 @@ class Attribute:
         return ~self._has(~condition(attr(ELEMENT)))
 
     def _has(self, condition: Expression) -> Expression:
+        if names_classes(condition):
+            text = expression_text(condition)
+            return class_test(f"exists({written_name(self._name)}, {ELEMENT} -> {text})")
         wanted = subscription_of(condition)
         return Leaf(Constraint(list_attribute(self._name, wanted), Operator.HAS, wanted))
 

@@ -36,6 +36,7 @@ from predicast.errors import (
     ModelError,
     ParameterError,
     ParseError,
+    UnknownClassError,
     UnknownParameterError,
     suggest,
 )
@@ -117,7 +118,7 @@ class Parametric:
             laid_out += filling.constants
             for make in filling.makers:
                 laid_out.append(make(laid_out))
-        except ModelError as error:
+        except (ModelError, UnknownClassError) as error:
             filling.check(given)
             raise AssertionError("a filling failed that every test accepts") from error
         if outline is None:

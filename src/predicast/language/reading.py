@@ -8,24 +8,50 @@ on, to tell the good from the bad, hands on what ``stated_by`` made.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from predicast.errors import LanguageError
+from predicast.language.class_tests import names_classes
 from predicast.language.derived_names import check_attributes, names_derived
 from predicast.language.where import parse_where
 from predicast.language.where.cache import outlined_where
+from predicast.language.where.printer import expression_text
 from predicast.model import And, Expression, Leaf, Not, Or, Subscription, Value, subscription_of
 from predicast.model.outline import Stated, outlined
 
 if TYPE_CHECKING:
     from predicast.language.parameters import Parametric
 
+T = TypeVar("T")
+# How queries of SPARQL and statement patterns begin.
+_PATTERN: Final = re.compile(
+    r"\s*(?:(?:ask|select|prefix|base)\b[^=]*[?{<]|\(\s*(?:_:|\?))", re.IGNORECASE
+)
 Readable: TypeAlias = str | Expression | Subscription | Stated
+
+
+def looks_like_a_pattern(text: str) -> bool:
+    """Whether a text that is no ``where`` text begins as graph patterns do: another language."""
+    return _PATTERN.match(text) is not None
+
+
+def as_held(expression: T) -> T | str:
+    """What an engine holds of an expression: itself, or its text if it names classes.
+
+    A text is read anew when the ontology changes; an expression has become clauses by then.
+    """
+    if isinstance(expression, str):  # most are, and there are many
+        return expression
+    if isinstance(expression, Leaf | Not | And | Or) and names_classes(expression):
+        return expression_text(expression)
+    return expression
 
 
 def to_subscription(expression: Readable) -> Subscription:
     """The subscription stated by ``where`` text or built with ``attr``."""
+    expression = as_held(expression)
     if isinstance(expression, str):
         return parse_where(expression)
     if isinstance(expression, Leaf | Not | And | Or):

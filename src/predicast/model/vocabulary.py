@@ -11,6 +11,7 @@ that several of them share is a spelling of none.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
@@ -44,6 +45,11 @@ class Vocabulary:
     def vocabulary(self) -> Vocabulary:
         """Itself: it stands wherever an ontology does."""
         return self
+
+    def digest(self) -> str:
+        """What tells it from another one that says something else, in this and in other runs."""
+        said = [sorted(each.items()) for each in (self.prefixes, self.classes, self.properties)]
+        return hashlib.sha256(repr(said).encode()).hexdigest()
 
     def class_names(self, name: str) -> frozenset[str]:
         """All spellings of a class and of the classes below it."""

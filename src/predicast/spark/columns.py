@@ -11,13 +11,16 @@ query runs: a name that no column provides is found out then, not before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from predicast.engine.asking import OnInvalid
 from predicast.errors import InvalidOptionError
-from predicast.spark.compiled import CompiledSubscriptions, Subscriptions, compiled_flat
-from predicast.spark.options import check_choice
+from predicast.spark.compiled import AnySubscriptions, CompiledSubscriptions
+from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.compiled_patterns import CompiledPatterns
+from predicast.spark.matching_graphs import COLUMN, checked_format, refuse_absent
+from predicast.spark.options import check_choice, refuse_options
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals
 
@@ -25,51 +28,90 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql._typing import UserDefinedFunctionLike
 
+    from predicast.spark.graph_workers import MatchingTexts
+    from predicast.spark.workers import MatchingColumns
+
 
 def matches(
     *columns: Column | str,
-    subscriptions: Subscriptions | CompiledSubscriptions,
+    subscriptions: AnySubscriptions,
     intervals: Intervals | None = None,
     on_invalid: OnInvalid = "raise",
+    format: str | None = None,
 ) -> Column:
     """The sorted ids of the subscriptions that each row matches, as an ``array<string>``.
 
     ``columns`` are those that subscriptions look at: by name (``"price"``, ``"order.total"``) or as
     expressions under an alias (``(col("cents") / 100).alias("price")``). Without any they are found
-    by the attributes' names. ``intervals`` and ``on_invalid`` are as in ``match``; for
-    subscriptions that ask ``now()`` there is ``match`` alone. For SQL there is ``matches_udf``.
+    by the attributes' names, unless an ontology lets several give one a value. ``intervals`` and
+    ``on_invalid`` are as in ``match``; for subscriptions that ask ``now()`` there is ``match``
+    alone. For SQL there is ``matches_udf``.
+
+    Of graph patterns (``CompiledPatterns``, or a ``GraphEngine``) the one column is that of the
+    events' texts, ``"graph"`` unless given; ``format`` is as in ``match``.
     """
     from pyspark.sql.functions import col, lit, struct
 
-    compiled = compiled_flat(subscriptions, "matches")
+    compiled = compiled_from(subscriptions)
+    if isinstance(compiled, CompiledPatterns):
+        function = matches_udf(compiled, intervals=intervals, on_invalid=on_invalid, format=format)
+        return function(_only_column(columns))
+    if compiled.given_by and not columns:
+        name, givers = next(iter(compiled.given_by.items()))
+        raise InvalidOptionError(
+            f"several columns may give {name!r} a value, such as {', '.join(givers[:3])}; name "
+            "those that there are: matches('price', ..., subscriptions=...)",
+            option="columns",
+        )
     given: list[Any] = list(columns or _read(compiled, intervals or {}))
     # A struct would call the field of a field by its last name alone.
     named = [col(each).alias(each) if _is_name(each) else each for each in given]
     # Without any column a batch would have no rows.
     fields = named or [lit(True).alias("")]
-    return matches_udf(compiled, intervals=intervals, on_invalid=on_invalid)(struct(*fields))
+    options = {"intervals": intervals, "on_invalid": on_invalid, "format": format}
+    return matches_udf(compiled, **options)(struct(*fields))  # type: ignore[arg-type]
 
 
 def matches_udf(
-    subscriptions: Subscriptions | CompiledSubscriptions,
+    subscriptions: AnySubscriptions,
     *,
     intervals: Intervals | None = None,
     on_invalid: OnInvalid = "raise",
+    format: str | None = None,
 ) -> UserDefinedFunctionLike:
     """The same as a function of one struct, to be registered and called from SQL.
 
     ``spark.udf.register("matches", matches_udf(subscriptions))``, then
-    ``SELECT *, matches(struct(price, symbol)) FROM trades``.
+    ``SELECT *, matches(struct(price, symbol)) FROM trades``. Of graph patterns it is a function of
+    a text: ``matches(graph)``.
     """
-    import pyarrow as pa
-    from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
-    from pyspark.sql.types import ArrayType, StringType
+    check_choice("on_invalid", on_invalid, ("raise", "absent", "skip"))
+    compiled = compiled_from(subscriptions)
+    if isinstance(compiled, CompiledPatterns):
+        refuse_options("events are graphs", intervals=intervals)
+        return _function(_matching_texts(compiled, on_invalid, format))
+    refuse_options("these are not graph patterns", format=format)
+    return _function(_matching_columns(compiled, intervals, on_invalid))
 
+
+def _matching_texts(
+    compiled: CompiledPatterns, on_invalid: OnInvalid, format: str | None
+) -> MatchingTexts:
+    from predicast.spark.graph_answers import AskedOfGraphs
+    from predicast.spark.graph_workers import MatchingTexts
+
+    refuse_absent(on_invalid)
+    skips = on_invalid == "skip"
+    asked = AskedOfGraphs(checked_format(format), compiled.validate, skips)
+    return MatchingTexts(compiled.image, asked)
+
+
+def _matching_columns(
+    compiled: CompiledSubscriptions, intervals: Intervals | None, on_invalid: OnInvalid
+) -> MatchingColumns:
     from predicast.spark.answers import Asked
     from predicast.spark.workers import MatchingColumns
 
-    check_choice("on_invalid", on_invalid, ("raise", "absent", "skip"))
-    compiled = compiled_flat(subscriptions, "matches")
     if compiled.asks_for_now:
         raise InvalidOptionError(
             "a subscription asks now(), and a column cannot tell when its query began; use "
@@ -83,7 +125,15 @@ def matches_udf(
             option="subscriptions",
         )
     asked = Asked(dict(intervals or {}), on_invalid)
-    task = MatchingColumns(compiled.image, frozenset(compiled.attributes), asked)
+    given_by = {name: compiled.given_by.get(name, (name,)) for name in compiled.attributes}
+    return MatchingColumns(compiled.image, given_by, asked)
+
+
+def _function(task: MatchingColumns | MatchingTexts) -> UserDefinedFunctionLike:
+    import pyarrow as pa
+    from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
+    from pyspark.sql.types import ArrayType, StringType
+
     run = portable(task)
     # Spark reads from the types that whole batches go in, and that they may come out in pieces.
     run.__name__ = "matches"  # what plans call it
@@ -97,6 +147,16 @@ def _read(compiled: CompiledSubscriptions, intervals: Intervals) -> list[str]:
     ends = [end for name in compiled.attributes for end in intervals.get(name, ())]
     points = [name for name in compiled.attributes if name not in intervals]
     return list(dict.fromkeys([*points, *ends]))
+
+
+def _only_column(columns: Sequence[Column | str]) -> Column | str:
+    """The column of the events' texts."""
+    if len(columns) > 1:
+        raise InvalidOptionError(
+            f"events that are graphs are the texts of one column, and {len(columns)} are given",
+            option="columns",
+        )
+    return columns[0] if columns else COLUMN
 
 
 def _is_name(column: Column | str) -> bool:

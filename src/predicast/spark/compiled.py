@@ -13,21 +13,24 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, Union, overload
 
 from predicast.engine import Engine, Entry
-from predicast.errors import InvalidOptionError, PipelineError
+from predicast.errors import InvalidOptionError, ParseError
 from predicast.language import Readable
-from predicast.language.reading import stated_by
+from predicast.language.class_tests import reading_with
+from predicast.language.reading import as_held, looks_like_a_pattern, stated_by
 from predicast.language.time_zones import implied_zone, reading_in
 from predicast.matching import DEFAULT
 from predicast.model import Absent
+from predicast.model.vocabulary import HasVocabulary, Vocabulary, checked_vocabulary
 from predicast.spark.compiled_patterns import (
     CompiledPatterns,
     PatternColumns,
     PatternRows,
     compiled_patterns,
     is_graph_engine,
+    parsed_ontology,
 )
 from predicast.spark.image import EngineFile, EngineImage
 from predicast.spark.options import check_choice, refuse_options
@@ -40,6 +43,7 @@ from predicast.spark.placement import (
     placed,
     subscribe_again,
 )
+from predicast.spark.schemas import GivenBy
 from predicast.spark.table_rows import (
     InvalidSubscription,
     OnInvalid,
@@ -80,6 +84,8 @@ class CompiledSubscriptions:
     image: EngineImage | EngineFile = field(compare=False)
     asks_for_now: bool = field(compare=False, default=False)
     placement: Placement = field(compare=False, default=REPLICATED)
+    # Of an ontology's properties among the attributes: all that give one a value.
+    given_by: GivenBy = field(compare=False, default_factory=dict)
     session: SparkSession | None = field(compare=False, default=None)
 
     def __len__(self) -> int:
@@ -127,9 +133,14 @@ class CompiledSubscriptions:
         """A new engine with these subscriptions."""
         if not self.placement.shards:
             return self.image.unpacked()
-        whole = Engine(matcher=self.matcher, absent=self.absent)
+        whole = Engine(matcher=self.matcher, absent=self.absent, ontology=self.vocabulary)
         whole.subscribe_many(subscribe_again(self.entries()))
         return whole
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """The names of the ontology that they go by, if there is one."""
+        return self._images()[0].shared().vocabulary
 
     def entries(self) -> Iterator[Entry]:
         """All of the subscriptions."""
@@ -168,7 +179,8 @@ AnySubscriptions: TypeAlias = Union[
 def compile(
     subscriptions: Subscriptions | CompiledSubscriptions,
     *,
-    ontology: None = None,
+    ontology: HasVocabulary | str | Path | None = None,
+    graphs: Literal[False] = False,
     id: str = "id",
     expression: str = "expression",
     owner: str | None = None,
@@ -190,7 +202,8 @@ def compile(subscriptions: GraphEngine | CompiledPatterns) -> CompiledPatterns: 
 def compile(
     subscriptions: PatternRows,
     *,
-    ontology: Ontology | str | Path,
+    ontology: Ontology | str | Path | None = None,
+    graphs: Literal[True],
     id: str = "id",
     expression: str = "expression",
     owner: str | None = None,
@@ -203,7 +216,8 @@ def compile(
 def compile(  # noqa: PLR0913  # options of the public interface, all by name
     subscriptions: Any,
     *,
-    ontology: Ontology | str | Path | None = None,
+    ontology: Any = None,
+    graphs: bool = False,
     id: str = "id",
     expression: str = "expression",
     owner: str | None = None,
@@ -234,17 +248,20 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     ``Partition`` that says how). ``"auto"`` divides them when they take more than a gigabyte;
     ``placement`` tells what was chosen and why.
 
-    With an ``ontology`` (an ``Ontology``, or RDF text or a path to it), expressions are graph
-    patterns, and events are graphs: RDF texts in one column. ``validate`` is that of
-    ``GraphEngine``, which may be given as well. Where patterns are held, what they look at and in
-    which time zone is then not to be chosen.
+    ``ontology`` (an ``Ontology``, or RDF text or a path to it) is that of ``Engine``: texts may
+    name classes, ``type IS A 'Computer'``, and a column gives the properties above its own.
+
+    With ``graphs``, expressions are graph patterns, and events are graphs: RDF texts in one column,
+    which are read by the ontology. ``validate`` is that of ``GraphEngine``, which may be given as
+    well. Where patterns are held, what they look at and in which time zone is then not to be
+    chosen.
 
     Already compiled subscriptions are returned as they are.
     """
     if isinstance(subscriptions, CompiledSubscriptions | CompiledPatterns):
         return subscriptions
     check_choice("on_invalid", on_invalid, ("raise", "drop", "quarantine"))
-    if ontology is not None or is_graph_engine(subscriptions):
+    if graphs or is_graph_engine(subscriptions):
         refuse_options(
             "subscriptions are graph patterns",
             absent=absent,
@@ -256,22 +273,22 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
         columns = PatternColumns(id, expression, owner)
         return compiled_patterns(subscriptions, ontology, columns, matcher, on_invalid, validate)
     if validate != "off":
-        raise InvalidOptionError("validate is for graphs, by an ontology", option="validate")
+        raise InvalidOptionError("validate is for graphs; say graphs=True", option="validate")
     checked_strategy(strategy)
     if absent is not None:
         check_choice("absent", absent, ("fails", "passes"))
-    schema = None if events is None else _event_schema(events, intervals)
+    vocabulary = _vocabulary(subscriptions, ontology)
+    schema = None if events is None else _event_schema(events, intervals, vocabulary)
     if isinstance(subscriptions, Engine):
         refuse_owner(owner)
-        _refuse_ontology(subscriptions)
         chosen = matcher or subscriptions.matcher, absent or subscriptions.absent
         if schema is None and chosen == (subscriptions.matcher, subscriptions.absent):
             snapshot = subscriptions.to_bytes()  # others may be changing the engine itself
             return _placed(Engine.from_bytes(snapshot), snapshot, strategy)
         matcher, absent = chosen
     rows, session = table_rows(subscriptions, id, expression, owner)
-    engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails")
-    with reading_in(time_zone):
+    engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails", ontology=vocabulary)
+    with reading_in(time_zone), reading_with(vocabulary):
         invalid = fill(engine, rows, partial(_stated, schema))
     if invalid and on_invalid == "raise":
         raise refusal(invalid, len(rows))
@@ -303,7 +320,7 @@ class Described(Protocol):
     @property
     def asks_for_now(self) -> bool: ...
 
-    def attributes(self) -> frozenset[str]: ...
+    def givers(self) -> Mapping[str, frozenset[str]]: ...
 
     def __len__(self) -> int: ...
 
@@ -317,9 +334,10 @@ def in_shards(placement: Placement, engine: Described) -> CompiledSubscriptions:
 
 def described(image: EngineImage, engine: Described) -> CompiledSubscriptions:
     """The image of an engine, with what there is to know of it."""
+    givers = engine.givers()
     return CompiledSubscriptions(
         digest=image.digest,
-        attributes=tuple(sorted(engine.attributes())),
+        attributes=tuple(sorted(givers)),
         matcher=engine.matcher,
         absent=engine.absent,
         count=len(engine),
@@ -327,40 +345,42 @@ def described(image: EngineImage, engine: Described) -> CompiledSubscriptions:
         invalid_rows=(),
         image=image,
         asks_for_now=engine.asks_for_now,
+        given_by={name: tuple(sorted(each)) for name, each in givers.items() if len(each) > 1},
     )
 
 
-def _refuse_ontology(engine: Engine) -> None:
-    """Shards are routed to, and columns chosen, by the names that subscriptions look at."""
-    if engine.vocabulary is not None:
-        raise PipelineError(
-            "an engine that goes by an ontology cannot be compiled for Spark; "
-            "match with the engine itself, or compile subscriptions that name what events have"
-        )
+def _vocabulary(
+    subscriptions: object, ontology: HasVocabulary | str | Path | None
+) -> Vocabulary | None:
+    """What names mean: by the ontology that is given, or by that of an engine."""
+    if isinstance(subscriptions, Engine):
+        if ontology is not None:
+            raise InvalidOptionError("the engine goes by its own ontology", option="ontology")
+        return subscriptions.vocabulary
+    if isinstance(ontology, str | Path):
+        return parsed_ontology(ontology).vocabulary()
+    return None if ontology is None else checked_vocabulary(ontology)
 
 
-def _event_schema(events: DataFrame | StructType, intervals: Intervals | None) -> EventSchema:
+def _event_schema(
+    events: DataFrame | StructType, intervals: Intervals | None, vocabulary: Vocabulary | None
+) -> EventSchema:
     from predicast.spark.event_schemas import EventSchema
 
-    return EventSchema(events, intervals)
+    return EventSchema(events, intervals, vocabulary)
 
 
 def _stated(schema: EventSchema | None, expression: Any) -> Any:
     """What a row states, checked; its text, for explanations, if it means the same elsewhere."""
-    stated, _ = stated_by(expression)
+    expression = as_held(expression)
+    try:
+        stated, _ = stated_by(expression)
+    except ParseError as error:
+        if isinstance(expression, str) and looks_like_a_pattern(expression):
+            error.message += (
+                "\n  it looks like a graph pattern; if events are graphs, say graphs=True"
+            )
+        raise
     if schema is not None:
         schema.check(stated)
     return expression if isinstance(expression, str) and implied_zone() is UTC else stated
-
-
-def compiled_flat(
-    subscriptions: Subscriptions | CompiledSubscriptions, verb: str
-) -> CompiledSubscriptions:
-    """Subscriptions to events of attributes, compiled; for what graphs cannot be asked."""
-    compiled: object = compile(subscriptions)
-    if isinstance(compiled, CompiledSubscriptions):
-        return compiled
-    raise InvalidOptionError(
-        f"{verb} is for events of attributes, and these are graph patterns; use match",
-        option="subscriptions",
-    )

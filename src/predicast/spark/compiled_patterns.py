@@ -23,6 +23,7 @@ from predicast.spark.table_rows import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from predicast.engine.entry import EntryOf
     from predicast.graph import GraphEngine, GraphPattern, Ontology
     from predicast.graph.event_graph import Validation
 
@@ -41,7 +42,7 @@ class PatternColumns(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class CompiledPatterns:
-    """Graph patterns ready to be matched on executors; what ``compile`` makes with an ontology.
+    """Graph patterns ready to be matched on executors; what ``compile`` makes of them.
 
     Equal if they are packed alike. Picklable; a copy that was pickled no longer knows the session
     it was compiled in.
@@ -77,6 +78,10 @@ class CompiledPatterns:
         """A new engine with these subscriptions."""
         return self.image.unpacked()
 
+    def entry(self, id: str) -> EntryOf[GraphPattern]:
+        """One of them."""
+        return self.image.shared().get(id)
+
     @property
     def invalid(self) -> DataFrame:
         """What ``on_invalid="quarantine"`` set apart, as a DataFrame of id, expression, error."""
@@ -105,8 +110,8 @@ def compiled_patterns(
             option = "matcher" if ontology is None else "ontology"
             raise InvalidOptionError(f"the engine has {option} of its own", option=option)
         return _packed(subscriptions, subscriptions.validate)
-    assert ontology is not None
-    engine = GraphEngine(_ontology(ontology), matcher=matcher or DEFAULT, validate=validate)
+    read_by = parsed_ontology(ontology)
+    engine = GraphEngine(read_by, matcher=matcher or DEFAULT, validate=validate)
     rows, session = table_rows(subscriptions, *columns)
     invalid = fill(engine, rows, lambda stated: stated)
     if invalid and on_invalid == "raise":
@@ -129,7 +134,10 @@ def _packed(
     )
 
 
-def _ontology(given: Ontology | str | Path) -> Ontology:
+def parsed_ontology(given: Ontology | str | Path | None) -> Ontology:
+    """The ontology itself, or what a text or a file says; without any, one that says nothing."""
     from predicast.graph import Ontology
 
+    if given is None:
+        return Ontology()
     return given if isinstance(given, Ontology) else Ontology.parse(given)

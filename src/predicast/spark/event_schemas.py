@@ -8,7 +8,7 @@ few; so that is looked at once per outline.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from predicast.engine.derivation import Derivation
@@ -17,7 +17,8 @@ from predicast.model import Kind
 from predicast.model.operators import JOINED, SET
 from predicast.model.outline import KINDS, Outline, Slot, Stated
 from predicast.model.values import kind_of
-from predicast.spark.schemas import Intervals, LeafField, Schema
+from predicast.model.vocabulary import Vocabulary
+from predicast.spark.schemas import GivenBy, Intervals, LeafField, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -39,14 +40,20 @@ _COMPARED_WITH: Final = {
 class EventSchema:
     """The schema that subscriptions are checked against."""
 
-    def __init__(self, events: DataFrame | StructType, intervals: Intervals | None) -> None:
+    def __init__(
+        self,
+        events: DataFrame | StructType,
+        intervals: Intervals | None,
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
         from pyspark.sql.types import StructType
 
         self._schema = Schema(events if isinstance(events, StructType) else events.schema)
         self._intervals = dict(intervals or {})
+        self._vocabulary = vocabulary
         # For as long as one call takes.
         self._mistakes: dict[Outline, Mistake | None] = {}
-        self._inside: dict[Outline, list[tuple[int, Slot, LeafField]]] = {}
+        self._inside: dict[Outline, list[tuple[int, Slot, list[LeafField]]]] = {}
 
     def check(self, stated: Stated) -> None:
         """Refuse what no event with such a schema can be asked."""
@@ -56,9 +63,9 @@ class EventSchema:
         mistake = self._mistakes[outline]
         if mistake is not None:
             raise mistake.with_traceback(None)  # which would grow each time
-        for place, slot, leaf in self._inside[outline]:
+        for place, slot, columns in self._inside[outline]:
             for kinds in _kinds_inside(slot, stated.operands[place]):
-                _check_kinds(kinds, slot, leaf)
+                _check_kinds(kinds, slot, columns)
 
     def _mistake(self, outline: Outline) -> Mistake | None:
         attributes = outline.attributes()
@@ -66,21 +73,30 @@ class EventSchema:
         inside = self._inside[outline] = []  # what is compared with is in the operand alone
         place = 0
         try:
-            intervals = self._schema.intervals(read, self._intervals)
-            leaves = self._schema.leaves(sorted(read), intervals)
+            given_by = self._given_by(read)
+            names = self._schema.providing(sorted(read), given_by, self._intervals)
+            intervals = self._schema.intervals(names, self._intervals)
+            leaves = self._schema.leaves(names, intervals)
             for slot in outline.slots():
-                leaf = leaves.get(slot.attribute)
-                if leaf is None:
+                givers = given_by.get(slot.attribute, (slot.attribute,))
+                columns = [leaves[each] for each in givers if each in leaves]
+                if not columns or any(each in intervals for each in givers):
                     pass  # it is derived, or an interval: whatever it is compared with
                 elif slot.operator in SET | JOINED:
-                    inside.append((place, slot, leaf))
+                    inside.append((place, slot, columns))
                 else:
                     compared = {KINDS[each] for each in slot.operands if each in KINDS}
-                    _check_kinds(compared or slot.operator.kinds, slot, leaf)
+                    _check_kinds(compared or slot.operator.kinds, slot, columns)
                 place += len(slot.operands)
         except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
             return error
         return None
+
+    def _given_by(self, names: Collection[str]) -> GivenBy:
+        vocabulary = self._vocabulary
+        if vocabulary is None:
+            return {}
+        return {name: tuple(sorted(vocabulary.attribute_names(name))) for name in names}
 
 
 def _kinds_inside(slot: Slot, operand: Any) -> Iterator[Collection[Kind]]:
@@ -93,12 +109,12 @@ def _kinds_inside(slot: Slot, operand: Any) -> Iterator[Collection[Kind]]:
             yield () if each.kind is None else (each.kind,)
 
 
-def _check_kinds(kinds: Collection[Kind], slot: Slot, leaf: LeafField) -> None:
-    """Refuse a comparison with what the column never holds."""
-    if leaf.kind is None or not kinds or leaf.kind in kinds:
+def _check_kinds(kinds: Collection[Kind], slot: Slot, columns: Sequence[LeafField]) -> None:
+    """Refuse a comparison with what the column never holds, or none of those that give it."""
+    if not kinds or any(leaf.kind is None or leaf.kind in kinds for leaf in columns):
         return
     what = " or ".join(sorted(_COMPARED_WITH[kind] for kind in kinds))
-    kind = leaf.type.simpleString()
+    kind = columns[0].type.simpleString()
     raise UnsupportedColumnError(
         f"{slot.attribute!r} is compared with {what}, and the column is of type {kind}, so that it "
         "can never match; compare it with a value of that type, or cast the column",

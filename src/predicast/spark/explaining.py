@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Final
 from predicast.engine.asking import checked_time
 from predicast.engine.derivation import Derivation
 from predicast.engine.judging import wording_of_entry
-from predicast.spark.compiled import CompiledSubscriptions, Subscriptions, compiled_flat
+from predicast.language.class_tests import reading_with
+from predicast.spark.compiled import AnySubscriptions
+from predicast.spark.compiled import compile as compiled_from
+from predicast.spark.compiled_patterns import CompiledPatterns
+from predicast.spark.matching_graphs import COLUMN, explained_graphs, shipped_texts
+from predicast.spark.options import refuse_options
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Intervals, Schema
 from predicast.spark.shipping import Shipment, check_frame, ship
@@ -22,12 +27,14 @@ _ADDED: Final = ("line", "depth", "part", "value", "held", "reason", "matched")
 
 def explain(
     events: DataFrame,
-    subscriptions: Subscriptions | CompiledSubscriptions,
+    subscriptions: AnySubscriptions,
     id: str,
     *,
     event_id: str | None = None,
     intervals: Intervals | None = None,
     now: datetime | None = None,
+    column: str | None = None,
+    format: str | None = None,
 ) -> DataFrame:
     """One row per event and part of what the subscription ``id`` says, with how it went.
 
@@ -39,25 +46,40 @@ def explain(
     ``value`` (what a test saw, as text; null if absent), ``held`` (null if it is neither true nor
     false), ``reason`` (what the value alone does not tell) and ``matched`` (the whole of it).
     ``now()`` is the time given, or else that of this call.
+
+    If subscriptions are graph patterns, ``column`` and ``format`` are as in ``match``. The first
+    row of an event is then about the pattern as a whole; inside it, a row for each variable has the
+    vertex it was mapped to, and the last one what nothing satisfied.
     """
     check_frame(events)
-    compiled = compiled_flat(subscriptions, "explain")
-    entry = compiled.entry(id)
-    subscription = entry.subscription
+    compiled = compiled_from(subscriptions)
+    compiled.entry(id)  # refuses what is none
     schema = Schema(events.schema)
     kept = schema.positions(None if event_id is None else [event_id])
     schema.check_free(kept, *_ADDED)
+    if isinstance(compiled, CompiledPatterns):
+        refuse_options("events are graphs", intervals=intervals, now=now)
+        shipment = shipped_texts(events, schema, kept, column or COLUMN)
+        explained = explained_graphs(shipment, compiled, id, format, _schema(shipment))
+        return _flat(explained, shipment)
+    refuse_options("these are not graph patterns", column=column, format=format)
+    entry = compiled.entry(id)
+    subscription = entry.subscription
     attributes = subscription.attributes()
-    read = Derivation(attributes).read(attributes)
+    looked_at = Derivation(attributes).read(attributes)
+    read = schema.providing(sorted(looked_at), compiled.given_by, intervals)
     intervals = schema.intervals(read, intervals)
     shipment = ship(events, schema, kept, schema.leaves(read, intervals))
 
     from predicast.spark.workers import AttributeReader, Explaining
 
     reader = AttributeReader(shipment.sources, intervals)
-    wording = wording_of_entry(entry)
+    vocabulary = compiled.vocabulary
+    with reading_with(vocabulary):
+        wording = wording_of_entry(entry)
     at = checked_time(now) or datetime.now(UTC)
-    explaining = Explaining(id, subscription, wording, compiled.absent, reader, len(kept), at)
+    about = id, subscription, wording, compiled.absent
+    explaining = Explaining(*about, reader, len(kept), at, vocabulary)
 
     explained = shipment.columns.mapInArrow(portable(explaining), _schema(shipment))
     return _flat(explained, shipment)

@@ -21,7 +21,12 @@ from predicast.spark.compiled import AnySubscriptions, CompiledSubscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.compiled_patterns import CompiledPatterns
 from predicast.spark.event_schemas import say_which
-from predicast.spark.matching_graphs import COLUMN, matched_graphs, shipped_texts
+from predicast.spark.matching_graphs import (
+    COLUMN,
+    matched_graphs,
+    refuse_absent,
+    shipped_texts,
+)
 from predicast.spark.options import check_choice, refuse_options
 from predicast.spark.partitioned import matched_field, matched_in_shards
 from predicast.spark.portable import portable
@@ -90,13 +95,13 @@ def match(  # noqa: PLR0913  # options of the public interface, all by name
         schema.check_free(kept, added)
     if isinstance(compiled, CompiledPatterns):
         refuse_options("events are graphs", intervals=intervals, now=now)
-        _refuse_absent(on_invalid)
+        refuse_absent(on_invalid)
         shipment = shipped_texts(events, schema, kept, column or COLUMN)
         skips = on_invalid == "skip"
         result = matched_graphs(shipment, compiled, how, format, skips_invalid=skips)
     else:
         refuse_options("these are not graph patterns", column=column, format=format)
-        intervals = schema.intervals(compiled.attributes, intervals)
+        intervals = intervals_in(schema, compiled, intervals)
         shipment = shipped(events, schema, kept, compiled, intervals, now)
         asked = _asked(compiled, intervals, on_invalid, in_order=output == "array")
         if compiled.placement.shards:
@@ -149,6 +154,14 @@ def with_matches(
     return added
 
 
+def intervals_in(
+    schema: Schema, compiled: CompiledSubscriptions, given: Intervals | None
+) -> Intervals:
+    """The given intervals, and the structs that are one of what subscriptions look at."""
+    names = schema.providing(compiled.attributes, compiled.given_by, given)
+    return schema.intervals(names, given)
+
+
 def shipped(
     events: DataFrame,
     schema: Schema,
@@ -160,7 +173,8 @@ def shipped(
     """What is sent to workers: the kept columns, and what subscriptions look at."""
     clock = _clock(schema, now) if compiled.asks_for_now else {}
     try:
-        leaves = schema.leaves(compiled.attributes, intervals)
+        names = schema.providing(compiled.attributes, compiled.given_by, intervals)
+        leaves = schema.leaves(names, intervals)
     except (UnknownColumnError, UnsupportedColumnError, ColumnClashError) as error:
         say_which(error, compiled)
         raise
@@ -202,15 +216,6 @@ def _check(event_id: str | None, columns: Sequence[str] | None, output: Output, 
         raise InvalidOptionError(
             "output='pairs' keeps event_id and nothing else; use output='rows' with columns",
             option="columns",
-        )
-
-
-def _refuse_absent(on_invalid: OnInvalid) -> None:
-    if on_invalid == "absent":
-        raise InvalidOptionError(
-            "a graph that cannot be read has nothing that could be absent; on_invalid is 'raise' "
-            "or 'skip'",
-            option="on_invalid",
         )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from predicast.errors import UnsupportedColumnError
+from predicast.engine.asking import OnInvalid
+from predicast.errors import InvalidOptionError, UnsupportedColumnError
 from predicast.spark.options import check_choice
 from predicast.spark.partitioned import matched_field
 from predicast.spark.portable import portable
@@ -14,6 +15,7 @@ from predicast.spark.shipping import Shipment, check_frame, ship
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
     from predicast.graph import GraphEngine
     from predicast.spark.compiled_patterns import CompiledPatterns
@@ -70,6 +72,18 @@ def matched_graphs(
     return shipment.columns.mapInArrow(portable(task), schema)
 
 
+def explained_graphs(
+    shipment: Shipment, compiled: CompiledPatterns, id: str, format: str | None, schema: StructType
+) -> DataFrame:
+    """Kept columns, and how it went with a pattern: an array of what ``workers.OUTCOMES`` holds."""
+    from predicast.spark.graph_workers import ExplainingGraphs
+
+    task = ExplainingGraphs(
+        compiled.image, id, _place(shipment), len(shipment.kept), checked_format(format)
+    )
+    return shipment.columns.mapInArrow(portable(task), schema)
+
+
 def shipped_texts(events: DataFrame, schema: Schema, kept: Sequence[int], column: str) -> Shipment:
     """What is sent to workers: the kept columns, and the texts."""
     position = schema.position(column)
@@ -83,6 +97,16 @@ def shipped_texts(events: DataFrame, schema: Schema, kept: Sequence[int], column
             type=name,
         )
     return ship(events, schema, kept, {column: LeafField(position, (), (), kind)})
+
+
+def refuse_absent(on_invalid: OnInvalid) -> None:
+    """Refuse what only attributes can be."""
+    if on_invalid == "absent":
+        raise InvalidOptionError(
+            "a graph that cannot be read has nothing that could be absent; on_invalid is 'raise' "
+            "or 'skip'",
+            option="on_invalid",
+        )
 
 
 def checked_format(format: str | None) -> str | None:

@@ -138,8 +138,8 @@ def placed(engine: Engine, size: int, strategy: Strategy) -> Placement:
         shards.append(Shard(image, len(part.engine), len(snapshot), shown(part.hull)))
         hulls.append(part.hull)
         inside |= part.inside
-    looked_at = LookedAt(engine.attributes(), inside, engine.asks_for_now)
-    router = router_of(hulls, looked_at, engine.absent)
+    looked_at = LookedAt(frozenset(engine.givers()), inside, engine.asks_for_now)
+    router = router_of(hulls, looked_at, engine.absent, engine.vocabulary)
     return Placement("partition", reason, tuple(shards), router)
 
 
@@ -164,7 +164,7 @@ def divided_engines(engine: Engine, parts: int) -> Iterator[Part]:
     groups: Sequence[Iterable[int]] = divided(hulls, parts)
     for places in groups or [[]]:
         held = [entries[place] for place in places]
-        part = Engine(matcher=engine.matcher, absent=engine.absent)
+        part = Engine(matcher=engine.matcher, absent=engine.absent, ontology=engine.vocabulary)
         part.subscribe_many(subscribe_again(held))
         inside = inside_lists(entry.subscription for entry in held)
         yield Part(part, merged(hulls[place] for place in places), inside)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField, StructType
 
 Intervals = Mapping[str, tuple[str, ...]]  # two columns, or four: also whether each end is open
+GivenBy = Mapping[str, tuple[str, ...]]  # of properties: all attributes that give one a value
 _FIELDS: Final = ("lo", "hi", "lo_open", "hi_open")  # of a struct that is an interval
 
 _KINDS: Final = {
@@ -165,6 +166,19 @@ class Schema:
             attribute,
             self._leaves,
         )
+
+    def providing(
+        self, attributes: Iterable[str], given_by: GivenBy, intervals: Intervals | None
+    ) -> list[str]:
+        """The attributes to read: of a property all that give it a value and that events have."""
+        read: list[str] = []
+        for name in attributes:
+            there = [each for each in given_by.get(name, ()) if self._has(each, intervals or {})]
+            read += there or [name]  # which is looked for, and missed, by the name that it has
+        return list(dict.fromkeys(read))
+
+    def _has(self, attribute: str, intervals: Intervals) -> bool:
+        return attribute in self._leaves or attribute in self._structs or attribute in intervals
 
     def leaves(self, attributes: Iterable[str], intervals: Intervals) -> dict[str, LeafField]:
         """The leaves that provide the attributes, and the ends of those that are intervals."""

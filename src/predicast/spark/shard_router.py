@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 from predicast.covering.merging import Hull, covering_subscription
 from predicast.engine import Engine
 from predicast.model import Absent, Clause, Constraint, Operator, Subscription
+from predicast.model.vocabulary import Vocabulary
 from predicast.spark.image import EngineImage
 
 LOOKS: Final = "-1"  # the id of what only looks; shards are numbered from 0
@@ -61,9 +62,11 @@ def _inside(constraint: Constraint) -> Iterator[Constraint]:
                 yield Constraint(part.attribute, Operator.HAS, wanted)
 
 
-def router_of(hulls: Sequence[Hull], looked_at: LookedAt, absent: Absent) -> EngineImage:
-    """The router to shards with these hulls."""
-    router = Engine(matcher="brute-force", absent=absent)
+def router_of(
+    hulls: Sequence[Hull], looked_at: LookedAt, absent: Absent, vocabulary: Vocabulary | None
+) -> EngineImage:
+    """The router to shards with these hulls, reading events by the ontology of their engines."""
+    router = Engine(matcher="brute-force", absent=absent, ontology=vocabulary)
     for number, hull in enumerate(hulls):
         router.subscribe(covering_subscription(hull), id=str(number))
     router.subscribe(looked_at.subscription(), id=LOOKS)

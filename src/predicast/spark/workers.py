@@ -26,9 +26,10 @@ from predicast.language.wording import Wording
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
+from predicast.model.vocabulary import Vocabulary
 from predicast.spark.answers import BOUNDS, IDS, Answer, Answers, Asked, Bounds
 from predicast.spark.image import EngineFile, EngineImage
-from predicast.spark.schemas import ends_in_struct, interval_fields, unknown_column
+from predicast.spark.schemas import GivenBy, ends_in_struct, interval_fields, unknown_column
 from predicast.spark.shard_router import LOOKS
 from predicast.spark.shipping import Source
 
@@ -39,7 +40,7 @@ SHARDS: Final = pa.field(
     "shards", pa.list_(pa.field("element", pa.int32(), nullable=False)), nullable=False
 )
 _NO_IDS: Final = pa.array([], pa.string())
-_EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Python objects
+EXPLAINED_ROWS: Final = 1_024  # events explained at a time: each is many Python objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,7 @@ class MatchingColumns:
     """The lists alone, for events that come as structs of their attributes."""
 
     image: EngineImage | EngineFile
-    attributes: frozenset[str]
+    given_by: GivenBy  # of all that is looked at
     asked: Asked
     bounds: Bounds = BOUNDS
 
@@ -189,9 +190,10 @@ class MatchingColumns:
 
     def _asked(self, schema: pa.Schema) -> Asked:
         """How to read events of a schema, some of whose structs may be intervals."""
-        fields = [field for each in self.attributes for field in interval_fields(each)]
-        names = find_leaves(schema, {*self.attributes, *fields})
-        found = {each: ends_in_struct(each, names) for each in self.attributes}
+        givers = {each for several in self.given_by.values() for each in several}
+        fields = [field for each in givers for field in interval_fields(each)]
+        names = find_leaves(schema, {*givers, *fields})
+        found = {each: ends_in_struct(each, names) for each in givers}
         recognised = {name: ends for name, ends in found.items() if ends is not None}
         intervals = recognised | dict(self.asked.intervals)
         self._check(schema, intervals)
@@ -199,15 +201,20 @@ class MatchingColumns:
 
     def _check(self, schema: pa.Schema, intervals: Mapping[str, tuple[str, ...]]) -> None:
         """Refuse events that lack an attribute by their type, as opposed to by their values."""
-        wanted = self.attributes - intervals.keys()
-        wanted |= {end for name in self.attributes for end in intervals.get(name, ())}
-        leaves = find_leaves(schema, wanted)
-        for name in sorted(wanted - leaves.keys()):
-            raise unknown_column(
-                f"a subscription looks at {name!r}, which none of the columns provides",
-                name,
-                find_leaves(schema),
-            )
+        leaves = find_leaves(schema)
+        for name, givers in sorted(self.given_by.items()):
+            there = [each for each in givers if each in intervals or each in leaves] or [name]
+            for lacking in (
+                column
+                for each in there
+                for column in intervals.get(each, (each,))
+                if column not in leaves
+            ):
+                raise unknown_column(
+                    f"a subscription looks at {lacking!r}, which none of the columns provides",
+                    lacking,
+                    leaves,
+                )
 
 
 @contextmanager
@@ -264,23 +271,32 @@ class Explaining:
     reader: AttributeReader
     kept: int
     now: datetime
+    vocabulary: Vocabulary | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        explainer = Explainer(self.id, self.subscription, self.wording, self.absent)
+        about = self.id, self.subscription, self.wording, self.absent
+        explainer = Explainer(*about, self.vocabulary)
         for batch in batches:
-            for start in range(0, batch.num_rows, _EXPLAINED_ROWS):
-                yield self._explained(explainer, batch.slice(start, _EXPLAINED_ROWS))
+            for start in range(0, batch.num_rows, EXPLAINED_ROWS):
+                yield self._explained(explainer, batch.slice(start, EXPLAINED_ROWS))
 
     def _explained(self, explainer: Explainer, piece: pa.RecordBatch) -> pa.RecordBatch:
         columns = EventBatch.from_arrow(
             self.reader.attributes(piece), explainer.reader.names, self.reader.intervals
         )
         explanations = [explainer.explanation(event, self.now) for event in columns.events()]
-        arrays: list[Any] = piece.columns[: self.kept]
-        arrays.append(pa.array(map(_outcomes, explanations), OUTCOMES))
-        arrays.append(pa.array([each.matched for each in explanations], pa.bool_()))
-        kept = [piece.schema.field(place) for place in range(self.kept)]
-        return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([*kept, *_EXPLAINED]))
+        outcomes = [_outcomes(each) for each in explanations]
+        return with_outcomes(piece, self.kept, outcomes, [each.matched for each in explanations])
+
+
+def with_outcomes(
+    piece: pa.RecordBatch, kept: int, outcomes: Sequence[Any], matched: Sequence[bool]
+) -> pa.RecordBatch:
+    """The first columns of events, and how it went with each of them."""
+    arrays: list[Any] = piece.columns[:kept]
+    arrays += [pa.array(outcomes, OUTCOMES), pa.array(matched, pa.bool_())]
+    fields = [piece.schema.field(place) for place in range(kept)]
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema([*fields, *_EXPLAINED]))
 
 
 def _outcomes(explanation: Explanation) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from predicast.engine.store import SubscriptionStore
 from predicast.errors import (
     InvalidEventError,
     InvalidOptionError,
+    InvalidParameterError,
     ParseError,
     UnknownClassError,
 )
@@ -123,9 +124,103 @@ def test_without_an_ontology_there_are_no_classes() -> None:
         Engine().subscribe("type IS A 'Computer'")
 
 
-def test_class_tests_and_parameters_do_not_go_together() -> None:
-    with pytest.raises(ParseError, match="do not go together"):
-        engine_of().subscribe("type IS A 'Computer' AND x < :x", parameters={"x": 1})
+# Classes as parameters, or beside some.
+
+
+def parametric_engine() -> Engine:
+    engine = engine_of()
+    engine.subscribe("type IS A 'Computer' AND x < :x", id="beside", parameters={"x": 5})
+    engine.subscribe("type IS A :kind", id="kind", parameters={"kind": "Laptop"})
+    listed = "exists(types, t -> t IS NOT A :kind) OR type IS A :kind"
+    engine.subscribe_many([{"id": "list", "expression": listed, "parameters": {"kind": "Product"}}])
+    return engine
+
+
+def test_a_class_may_be_a_parameter_and_stand_beside_one() -> None:
+    engine = parametric_engine()
+    assert engine.match({"type": "Laptop", "x": 4}) == ["beside", "kind", "list"]
+    assert engine.match({"type": "Computer", "x": 4}) == ["beside", "list"]
+    assert engine.match({"type": "Laptop", "x": 5}) == ["kind", "list"]
+    assert engine.match({"types": ["Laptop", "Fish"]}) == ["list"]
+    engine.change("beside", parameters={"x": 9})
+    engine.change("kind", parameters={"kind": "Computer"})
+    assert engine.match({"type": "Computer", "x": 8}) == ["beside", "kind", "list"]
+    engine.apply([Change("beside", parameters={"x": "a"}), Change("kind", "x IS NULL")])
+    assert engine.match({"type": "Computer", "x": "A"}) == ["beside", "list"]
+
+
+@pytest.mark.parametrize("kept", [lambda engine: engine, copy.deepcopy])
+def test_texts_with_parameters_see_an_extended_ontology(kept: Callable[[Engine], Engine]) -> None:
+    engine = kept(parametric_engine())
+    event = {"type": "Netbook", "x": 4}
+    assert engine.match(event) == []
+    engine.change_ontology(WIDER)
+    assert engine.match(event) == ["beside", "kind", "list"]
+    assert engine.get("kind").parameters == {"kind": "Laptop"}
+    engine.change("kind", parameters={"kind": "Netbook"})
+    assert engine.match({"type": "Laptop", "x": 6}) == ["list"]
+
+
+def test_a_copy_sets_parameters_by_its_ontology() -> None:
+    engine = copy.deepcopy(parametric_engine())
+    engine.apply([Change("beside", parameters={"x": 7}), Change("beside", parameters={"x": "z"})])
+    engine.change("kind", parameters={"kind": "Product"})
+    assert engine.match({"type": "Computer", "x": "y"}) == ["beside", "kind", "list"]
+    assert engine.get("beside").parameters == {"x": "z"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "error", "message"),
+    [
+        ("type IS A :kind", "Comptuer", InvalidParameterError, "did you mean 'Computer'"),
+        ("type IS A :kind", 5, InvalidParameterError, "named by a string, not by 5"),
+        ("type IS A 'Comptuer' AND x = :kind", 5, UnknownClassError, "column 11: the ontology"),
+        ("type IS A :", 5, ParseError, "a parameter's name"),
+    ],
+)
+def test_a_parameter_that_names_no_class_is_refused(
+    text: str, kind: object, error: type[Exception], message: str
+) -> None:
+    engine = parametric_engine()
+    with pytest.raises(error, match=message):
+        engine.subscribe(text, parameters={"kind": kind})  # type: ignore[dict-item]
+    assert len(engine) == 3
+
+
+def test_a_text_with_parameters_belongs_to_no_ontology() -> None:
+    parametric_engine()
+    for text in ("type IS A :kind", "type IS A 'Computer' AND x < :kind"):
+        with pytest.raises(ParseError, match=r"Engine\(ontology=...\)"):
+            Engine().subscribe(text, parameters={"kind": "Laptop"})
+
+
+# Classes in what is built.
+
+
+def test_what_is_built_names_classes_as_texts_do() -> None:
+    engine = engine_of()
+    computers = attr("type").is_a("Computer")
+    engine.subscribe(computers & (attr("price") < 400), id="cheap")
+    engine.subscribe(~computers | attr("type").is_absent(), id="others")
+    engine.subscribe_many({"listed": attr("types").has_some(lambda each: each.is_a("Computer"))})
+    engine.subscribe(attr("types").has_only(lambda each: each.is_a("Computer")), id="only")
+    assert engine.match({"type": "Laptop", "price": 300}) == ["cheap"]
+    assert engine.match({"type": "Product"}) == ["others"]
+    assert engine.match({"types": ["Laptop"], "type": "Laptop"}) == ["listed", "only"]
+    assert engine.match({"types": ["Laptop", "Fish"], "type": "Laptop"}) == ["listed"]
+    assert engine.get("cheap").text == "type IS A 'Computer' AND price < 400"
+    assert "type IS A 'Computer'" in str(engine.explain("others", {"type": "Laptop"}))
+    engine.change_ontology(WIDER)
+    assert engine.match({"type": "Netbook", "price": 300}) == ["cheap"]
+
+
+def test_what_is_built_is_checked_when_somebody_subscribes() -> None:
+    with pytest.raises(UnknownClassError, match="did you mean 'Computer'"):
+        engine_of().subscribe(attr("type").is_a("Comptuer"))
+    with pytest.raises(ParseError, match=r"Engine\(ontology=...\)"):
+        Engine().subscribe(attr("type").is_a("Computer"))
+    with pytest.raises(UnknownClassError, match="named by a string, not by 5"):
+        attr("type").is_a(5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("ontology", ["shop.ttl", 5, Ontology, object()])

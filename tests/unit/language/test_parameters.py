@@ -49,6 +49,8 @@ def filled(text: str, values: Mapping[str, Any]) -> Subscription:
         ("a LIKE :p", {"p": r"50\%"}, r"a LIKE '50\%'"),
         ("a NOT LIKE :p ESCAPE '!'", {"p": "x!%"}, "a NOT LIKE 'x!%' ESCAPE '!'"),
         ("a LIKE 'x!%' ESCAPE :e", {"e": "!"}, "a LIKE 'x!%' ESCAPE '!'"),
+        ("a LIKE 'x%' AND b = :x", {"x": 1}, "a LIKE 'x%' AND b = 1"),
+        ("NOT a LIKE 'x!%' ESCAPE '!' OR b = :x", {"x": 1}, "a NOT LIKE 'x!%' ESCAPE '!' OR b = 1"),
         ("a RLIKE :p", {"p": r"\d"}, r"a RLIKE r'\d'"),
         ("regexp_like(a, :p)", {"p": "x"}, "a RLIKE 'x'"),
         ("startswith(a, :p)", {"p": "x"}, "startswith(a, 'x')"),

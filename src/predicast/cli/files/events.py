@@ -123,14 +123,21 @@ class _Compared:
     def __init__(self, engine: Engine) -> None:
         subscriptions = (each.subscription for each in engine.subscriptions())
         self._pairs = compared_attributes(subscriptions)
-        self._unseen = {name for pair in self._pairs for name in pair}
+        vocabulary = engine.vocabulary
+        # By each of them, the attributes that give it a value.
+        self._unseen = {
+            name: {name} if vocabulary is None else vocabulary.attribute_names(name)
+            for pair in self._pairs
+            for name in pair
+        }
 
     def __bool__(self) -> bool:
         return bool(self._unseen)
 
     def see(self, names: Collection[str]) -> None:
         """Take in the names of attributes that events have."""
-        self._unseen.difference_update(names)
+        for name in [each for each, given in self._unseen.items() if not given.isdisjoint(names)]:
+            del self._unseen[name]
 
     def notes(self, source: Source) -> Iterator[str]:
         """What looks like a string without its quotes."""
@@ -301,12 +308,12 @@ def _note_strangers(
     source: Source, attributes: frozenset[str], names: Collection[str], note: Note
 ) -> None:
     """Say so where an attribute that is no column looks like one, or none of them is a column."""
-    alike = False
+    alike = set[str]()
     for attribute in sorted(attributes.difference(names))[:100]:
         close = suggest(attribute, filter(None, names))
-        if close and close not in attributes:
+        if close and close not in attributes and close not in alike:
             note(f"{source.path} has no column {attribute!r}; is it {close!r}?")
-            alike = True
+            alike.add(close)
     if attributes and not alike and attributes.isdisjoint(names):
         note(f"{_strangers_note(source, attributes)}; its columns are {_named(names)}")
 
@@ -331,8 +338,7 @@ def _other_kinds(
     engine: Engine, kinds: Mapping[str, Kind]
 ) -> Iterator[tuple[str, Kind, Kind, int]]:
     """Columns that constraints compare with another kind of value, and how many do."""
-    wanted = expected_kinds(each.subscription for each in engine.subscriptions())
-    for (name, kind), count in wanted.items():
+    for (name, kind), count in expected_kinds(engine).items():
         if name in kinds and kinds[name] is not kind:
             yield name, kinds[name], kind, count
 

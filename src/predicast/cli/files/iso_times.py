@@ -22,7 +22,7 @@ class IsoTimes:
     """The attributes whose strings may be timestamps, and those of which some were."""
 
     def __init__(self, engine: Engine, stated: frozenset[str]) -> None:
-        expected = expected_kinds(each.subscription for each in engine.subscriptions())
+        expected = expected_kinds(engine)
         self._names = {
             name
             for name, kind in expected

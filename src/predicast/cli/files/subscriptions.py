@@ -17,7 +17,8 @@ from predicast.cli.files.source import Form, Source
 from predicast.engine.entry import Entry
 from predicast.errors import InputFileError, ParseError, PredicastError, suggest
 from predicast.language import Readable, subscription_from_document, to_subscription
-from predicast.language.reading import stated_by
+from predicast.language.class_tests import reading_with
+from predicast.language.reading import looks_like_a_pattern, stated_by
 
 if TYPE_CHECKING:
     from predicast.graph import GraphEngine, GraphPattern
@@ -69,8 +70,10 @@ def load(
     it is given.
     """
     dropped = []
+    vocabulary = engine.vocabulary if isinstance(engine, Engine) else None
     for group in _groups(records(source, fields, report)):
-        refused = _subscribe(engine, group, fields, read or _read)
+        with reading_with(vocabulary):
+            refused = _subscribe(engine, group, fields, read or _read)
         for position in sorted(refused):
             error = refused[position]
             why = refusal(source, group[position], error)
@@ -184,7 +187,12 @@ def _read(record: Record, fields: Fields) -> Readable:
         return subscription_from_document(record.stated)
     if record.stated is None:
         raise InputFileError(f"there is no {fields.expression!r}", line=record.line)
-    stated, _ = stated_by(record.stated)
+    try:
+        stated, _ = stated_by(record.stated)
+    except ParseError as error:
+        if looks_like_a_pattern(record.stated):
+            error.message += "\n  it looks like a graph pattern; if events are graphs, say --graphs"
+        raise
     return stated
 
 

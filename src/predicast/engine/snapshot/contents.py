@@ -219,6 +219,7 @@ def decode(file: Bytes) -> Snapshot:
     mixed = RareOutlines(header.mixed, arrays)
     check_keys([*(keys for keys, _ in groups), mixed.keys], is_held)
     statements = Statements.restored(groups, mixed, mixed.attributes(), len(is_held))
+    vocabulary = _read_vocabulary(header.vocabulary)
     return Snapshot(
         header.matcher,
         header.absent,
@@ -226,10 +227,10 @@ def decode(file: Bytes) -> Snapshot:
         ids,
         owners,
         statements,
-        _read_templates(header.templates, is_held, statements, arrays),
+        _read_templates(header.templates, is_held, statements, vocabulary, arrays),
         read_sources(header.sources, is_held, arrays),
         None if header.structure is None else _read_structure(header.structure, arrays),
-        _read_vocabulary(header.vocabulary),
+        vocabulary,
     )
 
 
@@ -287,7 +288,11 @@ def read_owners(entry: OwnersEntry, is_held: Array, arrays: ArraysIn) -> Owners:
 
 
 def _read_templates(
-    entry: _Templates, is_held: Array, statements: Statements, arrays: ArraysIn
+    entry: _Templates,
+    is_held: Array,
+    statements: Statements,
+    vocabulary: Vocabulary | None,
+    arrays: ArraysIn,
 ) -> Templates:
     keys, codes = arrays.get(entry.keys, "i4"), arrays.get(entry.codes, *UNSIGNED)
     texts = read_texts(entry.texts, arrays)
@@ -298,7 +303,8 @@ def _read_templates(
         raise damaged("has templates of nothing, or several of one subscription")
     if len(with_values) != len(values) or not np.isin(with_values, keys).all():
         raise damaged("has values of parameters that nothing has")
-    return Templates.restored((keys, codes, texts), (with_values, values), statements)
+    held = (keys, codes, texts), (with_values, values)
+    return Templates.restored(*held, statements, vocabulary)
 
 
 def _read_structure(entry: _Structure, arrays: ArraysIn) -> Stored:

@@ -18,7 +18,12 @@ from predicast.engine.bulk import Records, read_records
 from predicast.engine.engine_of import EngineOf
 from predicast.engine.entry import EntryOf
 from predicast.engine.window_reports import read_all, run_together
-from predicast.errors import InvalidOptionError, ModelError, UnsupportedColumnError
+from predicast.errors import (
+    InvalidOptionError,
+    ModelError,
+    PredicastError,
+    UnsupportedColumnError,
+)
 from predicast.graph.brute_force import find
 from predicast.graph.engine.answers import Answer, GraphExplanation, explained
 from predicast.graph.engine.pattern_store import PatternStore, PatternView
@@ -250,9 +255,13 @@ class GraphEngine(EngineOf[PatternStore, PatternView]):
         for place, event in enumerate(events):
             try:
                 read.append(self._read(event, format))
-            except ModelError as error:
+            except InvalidOptionError:
+                raise  # the format, whatever the event is
+            except PredicastError as error:
                 position = place if rows is None else rows[place]
-                error.event, error.message = position, f"event {position}: {error.message}"
+                error.message = f"event {position}: {error.message}"
+                if isinstance(error, ModelError):  # of limits and of JSON the message alone says it
+                    error.event = position
                 raise
         return read
 

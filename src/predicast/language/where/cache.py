@@ -21,9 +21,9 @@ from itertools import accumulate
 from typing import Final, NamedTuple, TypeVar
 
 from predicast.bounded_cache import BoundedCache
-from predicast.errors import ModelError, ParseError, TextTooLongError
+from predicast.errors import ModelError, ParseError, TextTooLongError, UnknownClassError
 from predicast.language.time_zones import implied_zone
-from predicast.language.where.position import error_at
+from predicast.language.where.position import error_at, unknown_class_at
 from predicast.language.where.shape import ConstraintTemplate, Literal, Shape, estimate, in_places
 from predicast.language.where.shape_pattern import ShapePattern, pattern_of
 from predicast.model import Constraint, Subscription, Value
@@ -258,5 +258,7 @@ def filled(template: ConstraintTemplate, text: str) -> Constraint:
 
     try:
         return template.fill(value_of)
+    except UnknownClassError as error:
+        raise unknown_class_at(text, spot, error) from error
     except ModelError as error:
         raise error_at(ParseError, text, spot, error.message) from error

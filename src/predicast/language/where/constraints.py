@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from predicast.errors import UnknownClassError
-from predicast.language.class_tests import implied_vocabulary
+from predicast.language.class_tests import NO_CLASSES, WITH_ONTOLOGY, implied_vocabulary
 from predicast.language.where.cases import CaseReader
 from predicast.language.where.lowered import lowered_literal, lowered_pattern
-from predicast.language.where.position import error_at
 from predicast.language.where.scalars import Operand
 from predicast.language.where.shape import ConstraintTemplate, Literal
 from predicast.language.where.truth import Written
 from predicast.model import And, Kind, Leaf, Not, Operator, Or
 
-_WITH_ONTOLOGY: Final = "make the engine with one: Engine(ontology=...)"
-_WITHOUT_PARAMETERS: Final = "write the values into the text"
 _QUANTIFIERS: Final = frozenset({TokenType.ANY, TokenType.SOME, TokenType.ALL})
 
 
@@ -53,29 +50,17 @@ class ConstraintReader(CaseReader):
         return self._token.text.upper() == "A" and not is_quoted
 
     def _class_test(self, left: Operand, at: Token) -> Written:
-        """One of the names of a class and of all below it."""
-        vocabulary, word = implied_vocabulary(), self._advance()
-        if vocabulary is None:
-            self._fail("IS A is about the classes of an ontology", word, hint=_WITH_ONTOLOGY)
-        if self._parameters:
-            self._fail("IS A and parameters do not go together", word, hint=_WITHOUT_PARAMETERS)
-        named = self._string("after IS A")
-        name = named.convert(self._text[named.start : named.end])
-        assert isinstance(name, str)
-        try:
-            members = vocabulary.class_names(name)
-        except UnknownClassError as error:
-            raise error_at(
-                UnknownClassError,
-                self._text,
-                named.start,
-                error.message,
-                name=name,
-                suggestion=error.suggestion,
-            ) from None
-        # They stand nowhere in the text, which is therefore never taken for the shape of others.
-        values = [_member(named.start, each) for each in sorted(members)]
-        return Leaf(self._constraint(left, Operator.IN, at, *values))
+        """One of the names of a class and of all below it, looked up when the test is filled."""
+        word = self._advance()
+        if implied_vocabulary() is None:
+            self._fail(NO_CLASSES, word, hint=WITH_ONTOLOGY)
+        named = self._string_or_parameter("after IS A")
+        if named.parameter is None:
+            name = named.convert(self._text[named.start : named.end])
+            # It stands nowhere in the text, which is therefore never taken for the shape of others.
+            named = Literal(named.start, named.start, lambda _: name, Kind.STRING)
+        test = self._constraint(left, Operator.IN, at, literal_operand(named))
+        return Leaf(replace(test, names_class=True))
 
     # Patterns.
 
@@ -142,7 +127,3 @@ class ConstraintReader(CaseReader):
 def literal_operand(literal: Literal) -> Operand:
     """A literal that stands alone."""
     return Operand(None, literal, literal.start)
-
-
-def _member(start: int, name: str) -> Operand:
-    return literal_operand(Literal(start, start, lambda _: name, Kind.STRING))

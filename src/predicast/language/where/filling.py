@@ -17,9 +17,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
-from predicast.errors import InvalidParameterError, ModelError, ParseError, shortened
+from predicast.errors import (
+    InvalidParameterError,
+    ModelError,
+    ParseError,
+    UnknownClassError,
+    shortened,
+)
+from predicast.language.class_tests import class_members
 from predicast.language.where.cache import filled
-from predicast.language.where.position import error_at
+from predicast.language.where.position import error_at, unknown_class_at
 from predicast.language.where.shape import ConstraintTemplate, Literal, estimate
 from predicast.model import Constraint, Kind, LikePattern, Operator, Value
 from predicast.model.constraint import canonical_like, canonical_value, check_regex, sorted_set
@@ -31,12 +38,14 @@ from predicast.model.values import SCALARS, kind_of
 # Operators whose operand is made of the values.
 _WHOLE: Final = SET | LIKE | REGEX | JOINED | ELEMENTS
 
+_CLASS_NAMES: Final = frozenset({Kind.STRING})
+
 _Maker: TypeAlias = Callable[[list[Any]], Any]
 
 
 def is_open(test: ConstraintTemplate) -> bool:
-    """Whether the test has a parameter."""
-    return any(literal.parameter for literal in test.literals)
+    """Whether the test has a parameter, or another meaning in another ontology."""
+    return test.depends_on_classes() or any(literal.parameter for literal in test.literals)
 
 
 class Filling:
@@ -101,8 +110,11 @@ class Filling:
             values = {each: self._value(each, test, laid_out) for each in test.literals}
             try:
                 test.fill(values.__getitem__)
-            except ModelError as error:
+            except (ModelError, UnknownClassError) as error:
                 blamed, hint = _blamed(values)
+                if blamed.parameter is None:
+                    assert isinstance(error, UnknownClassError)
+                    raise unknown_class_at(self._text, blamed.start, error) from error
                 raise self._refused(blamed, test, laid_out, error, hint) from error
 
     def _value(self, literal: Literal, test: ConstraintTemplate, laid_out: list[Any]) -> Value:
@@ -121,7 +133,7 @@ class Filling:
         literal: Literal,
         test: ConstraintTemplate,
         laid_out: list[Any],
-        error: ModelError,
+        error: ModelError | UnknownClassError,
         hint: str | None,
     ) -> InvalidParameterError:
         name, value = literal.parameter, laid_out[self._positions[literal.start]]
@@ -142,7 +154,8 @@ class Filling:
         kinds = dict.fromkeys(self.names, SCALARS)
         for test in self._tests:
             beside = {literal.kind for literal in test.literals if literal.kind is not None}
-            allowed = test.operator.kinds & beside if beside else test.operator.kinds
+            taken = _CLASS_NAMES if test.names_class else test.operator.kinds
+            allowed = taken & beside if beside else taken
             for literal in test.literals:
                 if literal.parameter is not None:
                     kinds[literal.parameter] &= allowed
@@ -160,7 +173,7 @@ class Filling:
     def _constant(self, literal: Literal, test: ConstraintTemplate) -> Value:
         try:
             value = literal.convert(self._text[literal.start : literal.end])
-            if test.operator in LIKE and literal is test.literals[-1]:
+            if test.operator in LIKE and literal in test.literals[1:]:
                 # The escape of a pattern to come: refuse it now, and not the pattern for it.
                 canonical_like(test.attribute, test.operator, LikePattern("", str(value)))
         except ModelError as error:
@@ -205,6 +218,8 @@ def _maker(test: ConstraintTemplate, positions: list[int]) -> _Maker:
         starts = [literal.start for literal in test.literals]
         places = dict(zip(starts, positions, strict=True))
         return lambda values: test.fill(lambda literal: values[places[literal.start]]).operand
+    if test.names_class:
+        return lambda values: sorted_set([*class_members(values[positions[0]])])
     if operator in SET:
         return lambda values: sorted_set([values[position] for position in positions])
     if operator in LIKE:
@@ -227,6 +242,8 @@ def _blamed(values: dict[Literal, Value]) -> tuple[Literal, str | None]:
     """
     kinds = {literal: kind_of(value) for literal, value in values.items()}
     parameters = [literal for literal in kinds if literal.parameter]
+    if not parameters:  # a class, which the text names itself
+        return next(iter(kinds)), None
     expected = next((each.kind for each in kinds if each.kind), kinds[parameters[0]])
     for literal in parameters:
         if kinds[literal] is not expected:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeVar
 
-from predicast.errors import MissingParameterError, ParseError
+from predicast.errors import MissingParameterError, ParseError, UnknownClassError
 
 _CONTEXT: Final = 60  # characters shown on either side of the spot
 
@@ -31,6 +31,14 @@ def error_at(
     if hint:
         lines.append(f"  {hint}")
     return cls("\n".join(lines), text=text, line=line, column=column, hint=hint, **fields)
+
+
+def unknown_class_at(text: str, offset: int, error: UnknownClassError) -> UnknownClassError:
+    """The same error, about the place where the class is named."""
+    name, suggestion = error.name, error.suggestion
+    return error_at(
+        UnknownClassError, text, offset, error.message, name=name, suggestion=suggestion
+    )
 
 
 def missing(text: str, places: dict[str, int]) -> MissingParameterError:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
+from predicast.language.class_tests import ClassTest
 from predicast.model import (
     And,
     Clause,
@@ -13,6 +14,7 @@ from predicast.model import (
     Expression,
     Leaf,
     LikePattern,
+    Not,
     Operator,
     Or,
     Subscription,
@@ -64,6 +66,11 @@ def to_where(expression: Subscription | Clause | Constraint) -> str:
     return _one_of([_conjuncts(clause) for clause in expression.clauses])
 
 
+def expression_text(expression: Expression) -> str:
+    """The text of an expression as it was built, tests of classes included."""
+    return _alone(expression)
+
+
 def _conjuncts(clause: Clause) -> Constraint | list[Constraint | Expression]:
     """All that must hold; a single constraint as itself."""
     if clause.rest is None:
@@ -72,7 +79,7 @@ def _conjuncts(clause: Clause) -> Constraint | list[Constraint | Expression]:
     return [*clause.constraints, *rest]
 
 
-_Written: TypeAlias = "Constraint | Expression | list[Constraint | Expression]"
+_Written: TypeAlias = "Constraint | ClassTest | Expression | list[Constraint | Expression]"
 
 
 def _one_of(alternatives: Sequence[_Written]) -> str:
@@ -91,6 +98,10 @@ def _alone(written: _Written) -> str:
             return _all_of(parts)
         case Or(parts):
             return _one_of(parts)
+        case Not(part):
+            return f"NOT ({_alone(part)})"
+        case ClassTest(text):
+            return text
         case list():
             return _all_of(written)
         case Constraint(operator=Operator.ANY):

@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from predicast.bounded_cache import BoundedCache
 from predicast.errors import InvalidValueError
+from predicast.language.class_tests import class_members
 from predicast.language.where import literals
 from predicast.model import Constraint, Kind, LikePattern, Operator, Subscription, Value
 from predicast.model.clause import trusted_clause
@@ -68,6 +69,7 @@ class ConstraintTemplate:
     parts: tuple[ConstraintTemplate, ...] = ()  # what any and all join; the literals are theirs
     size: int = 1  # how many tests it is made of
     element: Node[ConstraintTemplate] | None = None  # what one is to match; the literals are its
+    names_class: bool = False  # whether it is one of the names of the class that its literal names
 
     def negated(self) -> ConstraintTemplate:
         return ConstraintTemplate(
@@ -79,7 +81,13 @@ class ConstraintTemplate:
             tuple([part.negated() for part in self.parts]),
             self.size,
             self.element,
+            self.names_class,
         )
+
+    def depends_on_classes(self) -> bool:
+        """Whether it takes an ontology to know what it says."""
+        within = self.parts if self.element is None else leaves_of(self.element)
+        return self.names_class or any(each.depends_on_classes() for each in within)
 
     def joined(
         self, operator: Operator, others: Sequence[ConstraintTemplate]
@@ -119,6 +127,8 @@ class ConstraintTemplate:
             wanted = subscription_from(normalised(self.element), lambda test: test.fill(value_of))
             return Constraint(self.attribute, self.operator, wanted)
         values = [value_of(literal) for literal in self.literals]
+        if self.names_class:
+            return Constraint(self.attribute, self.operator, class_members(values[0]))
         operand: Any = values[0] if len(values) == 1 else tuple(values)
         if self.operator in SET:
             operand = tuple(values)

@@ -29,6 +29,7 @@ from predicast.matching.batches.typed_values import (
     Strings,
     Timestamps,
     TypedValues,
+    check_parts,
 )
 from predicast.model import Absent, Constraint, Elements, Event, Interval
 from predicast.model.decimals import ExactDecimal
@@ -37,9 +38,15 @@ from predicast.model.values import microseconds
 
 
 class EventBatch:
-    """Events side by side: attribute by attribute instead of event by event."""
+    """Events side by side: attribute by attribute instead of event by event.
+
+    An attribute has at most one part of each representation; matchers look at one of each.
+    """
 
     def __init__(self, length: int, parts: Mapping[str, Sequence[TypedValues]]) -> None:
+        if not isinstance(parts, PartsOnDemand):  # which looks at them itself
+            for name, each in parts.items():
+                check_parts(name, each)
         self._length = length
         self._parts = parts
 

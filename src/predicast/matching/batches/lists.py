@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from predicast.arrays import Array, expand
-from predicast.matching.batches.typed_values import Mask, Rows, TypedValues
+from predicast.matching.batches.typed_values import Mask, Rows, TypedValues, check_parts
 from predicast.model import (
     Constraint,
     Elements,
@@ -54,6 +54,7 @@ class PartsOnDemand(Mapping[str, Sequence[TypedValues]]):
         found = self._known.get(name)
         if found is None:
             found = self._known[name] = self._read(name)
+            check_parts(name, found)
         return found
 
     def __iter__(self) -> Iterator[str]:

@@ -412,6 +412,12 @@ class Intervals(TypedValues):
         return interval
 
 
+def check_parts(name: str, parts: Sequence[TypedValues]) -> None:
+    """See that an attribute has one part of each representation: matchers look at one of each."""
+    kinds = len(parts) if len(parts) < 2 else len(set(map(type, parts)))
+    assert kinds == len(parts), f"several parts of one type under {name!r}; join them first"
+
+
 def ranges_over_integers(interval: Interval) -> bool:
     """Whether it is one of numbers, and both ends are integers."""
     return interval.kind is Kind.NUMBER and interval.is_discrete()

@@ -36,7 +36,7 @@ from predicast.spark.delivery.checkpoint import Checkpoint
 from predicast.spark.delivery.columns import DeliveryColumns
 from predicast.spark.delivery.passes import delivered
 from predicast.spark.delivery.sinks import Batch, Sink, Written
-from predicast.spark.matching import arrival_of, shipped
+from predicast.spark.matching import arrival_of, intervals_in, shipped
 from predicast.spark.placement import Placement, Strategy
 from predicast.spark.schemas import Intervals
 from predicast.spark.unpacked_files import remove_all_but_latest
@@ -223,7 +223,7 @@ class BatchRunner:
         columns = choices.columns
         now = choices.now or record.at
         kept = columns.kept
-        intervals = columns.schema.intervals(compiled.attributes, choices.intervals)
+        intervals = intervals_in(columns.schema, compiled, choices.intervals)
         shipment = shipped(events, columns.schema, kept, compiled, intervals, now)
         in_order = choices.output == "array"
         job = Job(

@@ -12,11 +12,13 @@ of no subscription are less of a nuisance: for an engine they are not there (``f
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from predicast.engine import Change, Operation, Unsubscribe
 from predicast.errors import PredicastError
+from predicast.language.class_tests import reading_with
+from predicast.model.vocabulary import Vocabulary
 from predicast.spark.subscription_table.files import DataFile, DataFiles
 from predicast.spark.subscription_table.log import Version
 from predicast.spark.subscription_table.rows import (
@@ -94,8 +96,17 @@ def _by_id(rows: pa.Table) -> dict[str, Row]:
     return {row.id: row for row in rows_of(rows) if row.id is not None}
 
 
+class Holding(Protocol):
+    """An engine, or several that are one to others."""
+
+    @property
+    def vocabulary(self) -> Vocabulary | None: ...
+
+    def __contains__(self, id: object, /) -> bool: ...
+
+
 def for_engine(
-    engine: Container[str], changes: Iterable[RowChange], errors: Mapping[str, str]
+    engine: Holding, changes: Iterable[RowChange], errors: Mapping[str, str]
 ) -> tuple[list[RowChange], dict[str, str]]:
     """What changes for an engine that goes without the rows of no subscription.
 
@@ -110,7 +121,8 @@ def for_engine(
             raise Unclear
         if after is not None:
             try:
-                check_row(after)
+                with reading_with(engine.vocabulary):
+                    check_row(after)
             except PredicastError as error:
                 errors_after[id], after = error.message, None
         if before is not None or after is not None:

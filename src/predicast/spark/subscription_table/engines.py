@@ -29,6 +29,7 @@ from predicast.engine import Engine
 from predicast.engine.snapshot.atomic import write_atomically
 from predicast.errors import PredicastError, SnapshotError
 from predicast.model import Absent
+from predicast.model.vocabulary import Vocabulary
 from predicast.spark.image import apply_all
 from predicast.spark.subscription_table.difference import (
     Unclear,
@@ -64,13 +65,20 @@ class Engines:
     """Makes engines of one table's versions, all with the same matcher."""
 
     def __init__(
-        self, log: TableLog, files: DataFiles, folder: Path, matcher: str, absent: Absent
+        self,
+        log: TableLog,
+        files: DataFiles,
+        folder: Path,
+        matcher: str,
+        absent: Absent,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self._log = log
         self._kept_in = folder
         self._files = files
         self._matcher = matcher
         self._absent = absent
+        self._vocabulary = vocabulary
 
     def of(self, version: Version) -> BuiltEngine:
         """A new engine of a version, which is the caller's to change."""
@@ -85,10 +93,12 @@ class Engines:
         return built
 
     def _empty(self) -> Engine:
-        return Engine(matcher=self._matcher, absent=self._absent)
+        return Engine(matcher=self._matcher, absent=self._absent, ontology=self._vocabulary)
 
     def _folder(self, version: Version) -> Path:
         kind = f"{self._matcher}-{self._absent}"
+        if self._vocabulary is not None:  # the same rows may say something else by another one
+            kind += f"-{self._vocabulary.digest()[:16]}"
         return self._kept_in / version.table_id / kind
 
     def _advanced(self, path: Path, number: int, version: Version) -> BuiltEngine | None:

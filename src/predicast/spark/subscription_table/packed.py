@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from predicast.engine import Engine
+from predicast.model.vocabulary import Vocabulary
 from predicast.spark.compiled import CompiledSubscriptions, described
 from predicast.spark.image import EngineImage
 from predicast.spark.placement import Placement, Strategy, chosen
@@ -20,6 +21,10 @@ from predicast.spark.subscription_table.packed_shards import PackedShards
 
 class Packed(Protocol):
     """Subscriptions in one piece, or in several."""
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """What names in rows mean, if anything was said of that."""
 
     def __len__(self) -> int: ...
 
@@ -46,6 +51,11 @@ class PackedWhole:
         self._image = image
         self._placement = placement
         self._changes: dict[str, RowChange] = {}
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        """That of the engine."""
+        return self._engine.vocabulary
 
     def __len__(self) -> int:
         return len(self._engine)

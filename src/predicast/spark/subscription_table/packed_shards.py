@@ -69,6 +69,7 @@ class PackedShards:
     def __init__(self, engine: Engine, parts: int, reason: str) -> None:
         self.matcher = engine.matcher
         self.absent = engine.absent
+        self.vocabulary = engine.vocabulary
         self._reason = reason
         self._shards: list[_Shard] = []
         self._inside = frozenset[Constraint]()
@@ -83,9 +84,11 @@ class PackedShards:
     def __contains__(self, id: object) -> bool:
         return isinstance(id, str) and self._home(id) is not None
 
-    def attributes(self) -> frozenset[str]:
-        """The names of all attributes that some subscription looks at."""
-        return frozenset[str]().union(*(shard.engine.attributes() for shard in self._shards))
+    def givers(self) -> dict[str, frozenset[str]]:
+        """What subscriptions look at by name, each with the attributes that give it a value."""
+        return {
+            name: givers for shard in self._shards for name, givers in shard.engine.givers().items()
+        }
 
     @property
     def asks_for_now(self) -> bool:
@@ -101,8 +104,9 @@ class PackedShards:
 
     def compiled(self) -> CompiledSubscriptions:
         """As they are now."""
-        looked_at = LookedAt(self.attributes(), self._inside, self.asks_for_now)
-        router = router_of([shard.hull for shard in self._shards], looked_at, self.absent)
+        looked_at = LookedAt(frozenset(self.givers()), self._inside, self.asks_for_now)
+        hulls = [shard.hull for shard in self._shards]
+        router = router_of(hulls, looked_at, self.absent, self.vocabulary)
         shards = tuple(shard.compiled() for shard in self._shards)
         return in_shards(Placement("partition", self._reason, shards, router), self)
 
@@ -123,7 +127,7 @@ class PackedShards:
 
     def _stated(self, rows: Iterable[Row]) -> dict[str, Subscription]:
         """What rows state, by id."""
-        reading = Engine(matcher="brute-force", absent=self.absent)
+        reading = Engine(matcher="brute-force", absent=self.absent, ontology=self.vocabulary)
         apply_all(reading, map(operation_of, rows))
         return {entry.id: entry.subscription for entry in reading.subscriptions()}
 
@@ -138,7 +142,7 @@ class PackedShards:
         if fitting:
             return min(fitting, key=lambda number: self._rank(number, home))
         if len(self._shards) == self._divided:
-            recent = Engine(matcher=self.matcher, absent=self.absent)
+            recent = Engine(matcher=self.matcher, absent=self.absent, ontology=self.vocabulary)
             self._shards.append(_Shard.of(recent, hull))
         else:
             recents = self._shards[-1]

@@ -30,7 +30,7 @@ from predicast.language import (
     to_subscription,
     to_where,
 )
-from predicast.language.reading import stated_by
+from predicast.language.reading import as_held, stated_by
 from predicast.model import Event
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def check_row(row: Row) -> None:
 
 
 def _text(expression: Readable) -> str:
+    expression = as_held(expression)
     return expression if isinstance(expression, str) else _written(to_subscription(expression))
 
 

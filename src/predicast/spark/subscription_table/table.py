@@ -32,8 +32,10 @@ from predicast.errors import (
     TableBusyError,
 )
 from predicast.language import Readable
+from predicast.language.class_tests import reading_with
 from predicast.matching import DEFAULT
 from predicast.model import Absent, Value
+from predicast.model.vocabulary import HasVocabulary, checked_vocabulary
 from predicast.spark.options import check_choice
 from predicast.spark.subscription_table.compiling import Compiling
 from predicast.spark.subscription_table.difference import (
@@ -100,6 +102,8 @@ class SubscriptionTable:
     are no subscriptions, which only another tool can have written: an engine is refused
     (``"raise"``), or goes without them (``"quarantine"``, see ``TableView.invalid``). Engines are
     kept in the table's own folder, where whoever may write is trusted; ``engines`` names another.
+    ``ontology`` is that of the engines as well: rows are texts, which may name its classes. It is
+    not in the table, and whoever opens that gives it anew.
     """
 
     def __init__(
@@ -111,6 +115,7 @@ class SubscriptionTable:
         absent: Absent = "fails",
         on_invalid: OnInvalidRows = "raise",
         engines: str | os.PathLike[str] | None = None,
+        ontology: HasVocabulary | None = None,
     ) -> None:
         check_choice("absent", absent, ("fails", "passes"))
         check_choice("on_invalid", on_invalid, ("raise", "quarantine"))
@@ -120,12 +125,15 @@ class SubscriptionTable:
         self._log = TableLog(self._path)
         self._files = DataFiles(self._path)
         kept_in = self._path / FOLDER if engines is None else Path(engines).absolute()
-        self._engines = Engines(self._log, self._files, kept_in, matcher, absent)
+        self._vocabulary = None if ontology is None else checked_vocabulary(ontology)
+        kept = self._log, self._files, kept_in
+        self._engines = Engines(*kept, matcher, absent, self._vocabulary)
         self._options: dict[str, Any] = {
             "matcher": matcher,
             "absent": absent,
             "on_invalid": on_invalid,
             "engines": engines,
+            "ontology": self._vocabulary,
         }
         self._on_invalid = on_invalid
         self._compiling = Compiling(
@@ -168,7 +176,8 @@ class SubscriptionTable:
                 )
             version = self._log.number_at(_moment(timestamp))
         found = self._log.latest() if version is None else self._log.at(_number(version))
-        return TableView(self._log, self._files, found, self._built, self._compiling)
+        where = self._log, self._files, found
+        return TableView(*where, self._built, self._compiling, self._vocabulary)
 
     def engine(self, version: int | None = None) -> Engine:
         """A new engine of the latest version, or of another."""
@@ -271,7 +280,7 @@ class SubscriptionTable:
         def plan(seen: Version) -> _Plan:
             given = operations(seen)
             found = find(self._files, seen.files, named_by(given))
-            effect, report = net_effect(found, given, on_refusal)
+            effect, report = net_effect(found, given, on_refusal, self._vocabulary)
             counts = _counts(found, effect)
             rewritten = rewriting(self._files, seen.files, found, effect)
             return _Plan(rewritten, _facts(counts), (report, counts))
@@ -294,7 +303,8 @@ class SubscriptionTable:
                 for each in given
             )
             return self.apply(replacing).version
-        bulk_of(given)  # refuses what is no subscription, and ids that are given twice
+        with reading_with(self._vocabulary):
+            bulk_of(given)  # refuses what is no subscription, and ids that are given twice
         rows = {each.id: row_of_operation(each) for each in given}
 
         def plan(seen: Version) -> _Plan:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from predicast.engine import Engine, Entry
 from predicast.errors import UnknownIdError
+from predicast.model.vocabulary import Vocabulary
 from predicast.spark.compiled import CompiledSubscriptions
 from predicast.spark.placement import Strategy, checked_strategy, refuse_folder
 from predicast.spark.subscription_table.compiling import Compiling
@@ -39,12 +40,14 @@ class TableView:
         version: Version,
         build: Callable[[Version], BuiltEngine],
         compiling: Compiling,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         self._log = log
         self._files = files
         self._version = version
         self._build = build
         self._compiling = compiling
+        self._vocabulary = vocabulary
 
     @property
     def version(self) -> int:
@@ -82,7 +85,7 @@ class TableView:
                 f"has no subscription {id!r}",
                 id=id,
             )
-        engine = Engine(matcher="brute-force")
+        engine = Engine(matcher="brute-force", ontology=self._vocabulary)
         engine.apply(map(operation_of, rows))
         return engine.get(id)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from predicast.engine import Engine, Operation, Report
 from predicast.errors import PredicastError
+from predicast.model.vocabulary import Vocabulary
 from predicast.spark.subscription_table.files import DataFile, DataFiles
 from predicast.spark.subscription_table.rows import (
     Row,
@@ -85,10 +86,13 @@ def _is_text(id: str) -> bool:
 
 
 def net_effect(
-    found: Found, operations: Sequence[Operation], on_refusal: OnRefusal
+    found: Found,
+    operations: Sequence[Operation],
+    on_refusal: OnRefusal,
+    vocabulary: Vocabulary | None = None,
 ) -> tuple[dict[str, Row | None], Report]:
     """What becomes of the rows of each id that changes, by the engine's own rules."""
-    engine = Engine(matcher="brute-force")
+    engine = Engine(matcher="brute-force", ontology=vocabulary)
     for id, rows in found.rows.items():
         _hold(engine, id, rows)
     changes = engine.changes()
