@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from predicast.engine import Change, Subscribe, Unsubscribe
@@ -78,8 +78,18 @@ MESSAGES: st.SearchStrategy[Message] = st.one_of(
     st.builds(Refuse, NAMES, NAMES, st.none() | NUMBERS),
 )
 
+EVERY_OPERATION = (
+    Subscribe("a", parse_where("x < 1")),
+    Subscribe("b", "x > :least", None, {"least": 4}),
+    Change("a", parse_where("x BETWEEN 1 AND 2")),
+    Change("b", "x < :most", {"most": 4}),
+    Change("b", None, {"most": 5}),
+    Unsubscribe("a"),
+)
+
 
 @given(MESSAGES)
+@example(Announce(1, 1, EVERY_OPERATION))
 def test_a_message_comes_back_as_it_was(message: Message) -> None:
     assert decode(encode(message)) == message
 

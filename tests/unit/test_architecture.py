@@ -224,6 +224,7 @@ def test_errors_travel_between_processes() -> None:
     for public in errors.__all__:
         if not public.endswith("Error"):
             continue
+        assert getattr(errors, public).__module__ == "predicast.errors"
         original = getattr(errors, public)("what happened")
         for field in original._field_names():
             setattr(original, field, "x")

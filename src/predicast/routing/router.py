@@ -422,7 +422,7 @@ class Router:
             if interface.settled < interface.incoming.received:
                 needed = neighbours.to_settle(interface)
                 if needed and interface.role is not Role.FORMER:
-                    neighbours.settling.wait(record.peer, interface.incoming.received, needed)
+                    neighbours.settling.wait(record.peer, interface.settled + 1, needed)
 
 
 def _check_publisher(host: str, message: Events) -> None:

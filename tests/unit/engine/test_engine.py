@@ -371,7 +371,7 @@ def test_looking_for_a_similar_id_is_bounded(monkeypatch: pytest.MonkeyPatch) ->
         compared.append(sum(map(len, among)))
         return []
 
-    monkeypatch.setattr("predicast.errors.difflib.get_close_matches", close_matches)
+    monkeypatch.setattr("predicast.errors.root.difflib.get_close_matches", close_matches)
     engine = Engine()
     engine.subscribe_many({f"{n:036}": "x = 1" for n in range(200)})
     for count in (200, 5_000):
