@@ -21,6 +21,7 @@ from predicast import spark as ps
 from predicast.engine import Operation
 from predicast.errors import (
     ColumnClashError,
+    DeliveryStoppedError,
     InvalidOptionError,
     InvalidValueError,
     SinkError,
@@ -29,6 +30,7 @@ from predicast.errors import (
     UnsupportedTableError,
 )
 from predicast.spark.delivery.sinks import Batch, Written
+from tests.spark.conftest import MODE
 
 SCHEMA = "id bigint, price double, at timestamp"
 
@@ -162,6 +164,27 @@ def test_what_cannot_be_matched_is_a_dead_letter(place: Place) -> None:
     assert (progress.version, progress.events, progress.dead_letters) == (version, 4, 2)
 
 
+@pytest.mark.skipif(MODE == "connect", reason="a stream more; what is tried is the same there")
+def test_a_batch_that_is_repeated_when_its_dead_letters_are_there(place: Place) -> None:
+    place.table.subscribe("price < 3", id="low")
+    place.put(0, [1.0, math.nan])
+    received: list[tuple[int, str]] = []
+
+    def receive(_: int, frame: DataFrame) -> None:
+        received.extend((row.id, row.subscription) for row in frame.collect())
+        if len(received) == 1:
+            raise OSError("the receiver is away")
+
+    dead = place.folder / "dead"
+    with pytest.raises(DeliveryStoppedError, match="goes on with the batch that failed"):
+        place.run(receive, dead_letters=dead)
+    assert parquet(dead)["id"].to_pylist() == [1]
+    progress = place.run(receive, dead_letters=dead)
+    assert received == [(0, "low")] * 2
+    assert parquet(dead)["id"].to_pylist() == [1]
+    assert (progress.events, progress.matches, progress.dead_letters) == (2, 1, 1)
+
+
 def test_a_stream_stops_with_an_error_of_ours_and_goes_on(place: Place) -> None:
     place.table.subscribe_many({"good": "price < 3", "typo": "prise < 3"})
     place.put(0, [1.0, math.nan])
@@ -171,9 +194,14 @@ def test_a_stream_stops_with_an_error_of_ours_and_goes_on(place: Place) -> None:
     with pytest.raises(InvalidValueError, match="attribute 'price', row 1: nan is not finite"):
         place.run(target, on_invalid_subscription="quarantine")
     assert list(target.glob("batch=*")) == []
-    # The version of the batch is the one of its first attempt.
+    # The version of the batch is the one of its first attempt, wherever it is held now.
     place.table.unsubscribe("good")
-    progress = place.run(target, on_invalid_subscription="quarantine", on_invalid="absent")
+    progress = place.run(
+        target,
+        on_invalid_subscription="quarantine",
+        on_invalid="absent",
+        strategy=ps.Partition(shards=2),
+    )
     assert pairs(parquet(target)) == [(0, "good")]
     assert (progress.left_out, progress.invalid, progress.versions_behind) == (1, 1, 1)
 

@@ -216,6 +216,8 @@ def test_the_error_tree_is_drawn_as_it_is() -> None:
         if public.endswith("Error"):
             assert f" {public}" in drawn, f"{public} is missing from the drawing"
             assert issubclass(getattr(errors, public), errors.PredicastError)
+            # As tracebacks show it, by which an error of ours is known again on Spark's driver.
+            assert getattr(errors, public).__module__ == errors.__name__
 
 
 def test_errors_travel_between_processes() -> None:

@@ -8,24 +8,21 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final
 
+_PUBLIC: Final = "predicast.errors"
 _COMPARED: Final = 10_000  # characters in which a similar word is looked for: some milliseconds
-
-
-def _name_publicly(error: type[Exception]) -> None:
-    """Tracebacks, pickles and documents name an error as it is imported, not where it is."""
-    package = "predicast.errors"
-    if error.__module__.startswith(f"{package}."):
-        error.__module__ = package
 
 
 class PredicastError(Exception):
     """The root: catch this to catch everything that Predicast refuses."""
 
+    __module__ = _PUBLIC
     message: str
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        _name_publicly(cls)
+    def __init_subclass__(cls) -> None:
+        """Have it called by where it is imported from, in tracebacks and pickles."""
+        super().__init_subclass__()
+        if cls.__module__.startswith(f"{_PUBLIC}."):
+            cls.__module__ = _PUBLIC
 
     def __init__(self, message: str, **fields: Any) -> None:
         super().__init__(message)
@@ -47,9 +44,6 @@ class PredicastError(Exception):
         # Exceptions travel between processes (Spark workers); fields must come along.
         fields = {name: getattr(self, name) for name in self._field_names()}
         return partial(type(self), **fields), (self.message,)
-
-
-_name_publicly(PredicastError)
 
 
 def suggest(word: str, known: Iterable[str]) -> str | None:

@@ -419,10 +419,13 @@ class Router:
             interface = neighbours.by_name[record.peer]
             if interface.role is not Role.HOST and not interface.is_ending:
                 take_up_ids(interface, record, self._table, self.options)
+        # Only now is it known what each of them has been told, and has to settle.
+        for interface in neighbours:
             if interface.settled < interface.incoming.received:
                 needed = neighbours.to_settle(interface)
                 if needed and interface.role is not Role.FORMER:
-                    neighbours.settling.wait(record.peer, interface.settled + 1, needed)
+                    # The first that was not settled: those after it wait with it.
+                    neighbours.settling.wait(interface.peer, interface.settled + 1, needed)
 
 
 def _check_publisher(host: str, message: Events) -> None:

@@ -96,6 +96,7 @@ def delivered(
         "unreadable": 2,
         "output": "rows",
         "asked": Asked({}),
+        "sets_apart": any(draft.content == "dead letters" for draft in drafts),
     }
     job = Job(
         reader=AttributeReader((Source("x", 3, ()),), {}),
@@ -181,6 +182,14 @@ def test_without_dead_letters_what_is_wrong_is_raised(run: Run, tmp_path: Path) 
         run(drafts, [batch([0.0, math.nan])])
     with pytest.raises(InvalidValueError, match="the source could not read an event: 'x'"):
         run(drafts, [batch([0.0, 1.0], [None, "x"])])
+
+
+def test_dead_letters_that_are_where_they_belong_already(run: Run, tmp_path: Path) -> None:
+    """A batch is repeated: its dead letters were taken, its deliveries were not."""
+    drafts = [Draft(str(tmp_path / "deliveries"), "deliveries")]
+    summary, (deliveries,) = run(drafts, [batch([0.0, math.nan], [None, None])], sets_apart=True)
+    assert pairs(deliveries) == [(0, "low")]
+    assert (summary["events"], summary["dead_letters"]) == (2, 1)
 
 
 def test_owners_have_folders_of_their_own(run: Run, tmp_path: Path) -> None:

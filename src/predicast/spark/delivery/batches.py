@@ -234,6 +234,7 @@ class BatchRunner:
             output=choices.output,
             asked=Asked(intervals, choices.on_invalid, arrival_of(compiled), in_order),
             drafts=drafts,
+            sets_apart=bool(self.dead_letters),
         )
         done: list[Any] = delivered(shipment.columns, compiled, job).collect()
         return done

@@ -62,7 +62,7 @@ class Intake:
         wrong = pc.is_valid(texts)
         rows = np.flatnonzero(wrong.to_numpy(zero_copy_only=False)).tolist()
         shown = [shortened(_text(texts[row])) for row in rows]
-        if not self._job.sets_apart():
+        if not self._job.sets_apart:
             raise InvalidValueError(f"the source could not read an event: {shown[0]}")
         reasons = [f"the source could not read it: {each}" for each in shown]
         self._bury(batch, list(map(Refused, rows, reasons)))
@@ -76,7 +76,7 @@ class Intake:
                 yield answer._replace(first=first + answer.first, end=first + answer.end)
                 done = answer.end
         except PredicastError as error:
-            if not self._job.sets_apart():
+            if not self._job.sets_apart:
                 raise
             rest = attributes.slice(done)
             if rest.num_rows == 1:

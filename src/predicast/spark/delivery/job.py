@@ -23,8 +23,7 @@ class Job:
     output: Output
     asked: Asked
     drafts: tuple[Draft, ...]
+    # Whether there are dead letters. If a batch is repeated, they may be where they belong already,
+    # and there is no draft for them.
+    sets_apart: bool
     bounds: Bounds = BOUNDS
-
-    def sets_apart(self) -> bool:
-        """Whether there is a place for dead letters."""
-        return any(draft.content == "dead letters" for draft in self.drafts)

@@ -134,6 +134,7 @@ class Pipeline:
             events=events,
             intervals=self.file.settings.stream.intervals,
             on_invalid="quarantine",
+            strategy="replicate",
         )
         unread = unreadable_column(self.file)
         columns = tuple(name for name in events.columns if name != unread)
