@@ -115,7 +115,7 @@ def _fragment(report: RoutingReport) -> str:
     ]
     lines += ["", "| claim | verdict | evidence |", "| --- | --- | --- |"]
     lines += [
-        f"| {each.claim}. Rule: {each.rule} | {each.outcome} | {_evidence(each)} |"
+        f"| {each.claim}. Rule: {each.rule} | {_outcome(each)} | {_evidence(each)} |"
         for each in routing_verdicts(report)
     ]
     first = report.points[0]
@@ -130,6 +130,12 @@ def _fragment(report: RoutingReport) -> str:
 
 def _slack(point: RoutingPoint) -> str:
     return "∞" if point.slack is None else f"{point.slack:g}"
+
+
+def _outcome(verdict: Verdict) -> str:
+    if verdict.outcome == "does not hold" and verdict.why_not:
+        return f"**does not hold.** {verdict.why_not}"
+    return verdict.outcome
 
 
 def _evidence(verdict: Verdict) -> str:

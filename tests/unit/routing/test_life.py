@@ -258,3 +258,23 @@ def test_a_host_that_leaves_takes_its_wishes_along() -> None:
     assert network.hosts["below"].is_gone
     assert network.routers["leaf"].interfaces().keys() == {"core"}
     assert network.routers["core"].wanted("leaf") == []
+
+
+def test_a_restart_settles_nothing_that_was_not_settled_before() -> None:
+    """What a child had announced counted as settled, because events had come after it."""
+    network = Network()
+    network.broker("core")
+    network.broker("middle", "core", level=1)
+    network.host("below", "middle")
+    network.run(1.0)
+    network.sever("core", "middle")
+    network.announce("below", [Subscribe("s", "x > 1")])
+    network.publish("below", [{"x": 2}])
+    network.run(6.0)
+    network.crash("middle")
+    network.restart("middle")
+    network.run(2.0)
+    early = network.hosts["below"].is_settled
+    network.mend("core", "middle")
+    network.run(10.0)
+    assert (early, network.hosts["below"].is_settled) == (False, True)
