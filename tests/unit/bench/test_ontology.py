@@ -31,7 +31,9 @@ def test_all_contestants_agree_on_all_variants(tmp_path: Path) -> None:
     assert ontology_claims(report).row_count == len(judge_ontology(report))
     names = {path.name for path in write_documents(report, tmp_path, suffixes=["svg"])}
     assert names == {"ontology.svg", "verdicts-ontology.md"}
-    assert "| paper | joins | 30 |" in (tmp_path / "verdicts-ontology.md").read_text("utf-8")
+    assert "| paper | joins | 30 |" in (tmp_path / "verdicts-ontology.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_workload_is_that_of_the_paper() -> None:
