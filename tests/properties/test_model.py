@@ -2,6 +2,7 @@
 
 import math
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from hypothesis import assume, given
@@ -138,7 +139,8 @@ def _has_room(operand: Any) -> bool:
     for each in operands:
         if isinstance(each, datetime) and not EARLIEST < each < LATEST:
             return False
-        if isinstance(each, int | float) and not (each == 0 or 1e-300 < abs(each) < 2**53):
+        is_number = isinstance(each, int | float | Decimal)
+        if is_number and not (each == 0 or 1e-300 < abs(each) < 2**53):
             return False
     return True
 
