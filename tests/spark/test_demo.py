@@ -23,6 +23,9 @@ from predicast.demo.pipeline import deliver, write_inputs
 from predicast.demo.world import Outcome, World
 from predicast.errors import PipelineError
 from predicast.spark import SubscriptionTable
+from tests.spark.conftest import MODE
+
+pytestmark = pytest.mark.skipif(MODE == "connect", reason="the demo starts classic Spark")
 
 SCALE = 0.01
 WORLDS = [flights.world, auction.world, moving_objects.world]
