@@ -41,6 +41,14 @@ _SAME: Final = (  # fields that are written as they are
     "said_bye",
     "heard_bye",
 )
+_SAME_OUTGOING: Final = (
+    "epoch",
+    "next_sequence",
+    "acknowledged",
+    "settled",
+    "announced",
+    "whole_at",
+)
 
 
 class _Outgoing(msgspec.Struct, forbid_unknown_fields=True):
@@ -107,13 +115,8 @@ def _record_out(record: InterfaceRecord) -> _Record:
     return _Record(
         **{name: getattr(record, name) for name in _SAME},
         outgoing=_Outgoing(
-            out.epoch,
-            out.next_sequence,
-            out.acknowledged,
-            out.settled,
-            out.announced,
-            out.whole_at,
-            [msgspec.Raw(encode(each)) for each in out.kept],
+            **{name: getattr(out, name) for name in _SAME_OUTGOING},
+            kept=[msgspec.Raw(encode(each)) for each in out.kept],
         ),
         wanted=[each for each in wanted if isinstance(each, WireSubscribe)],
         told={id: expression_out(each) for id, each in record.told.items()},
@@ -131,13 +134,8 @@ def _record_in(wire: _Record) -> InterfaceRecord:
     return InterfaceRecord(
         **{name: getattr(wire, name) for name in _SAME},
         outgoing=OutgoingState(
-            out.epoch,
-            out.next_sequence,
-            out.acknowledged,
-            out.settled,
-            out.announced,
-            out.whole_at,
-            kept,
+            **{name: getattr(out, name) for name in _SAME_OUTGOING},
+            kept=kept,
         ),
         wanted=wanted,
         told={id: expression_in(each) for id, each in wire.told.items()},

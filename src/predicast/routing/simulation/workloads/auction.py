@@ -6,47 +6,20 @@ cannot be covered or merged has to find its way all the same.
 
 from __future__ import annotations
 
-from random import Random
 from typing import Final
 
-from predicast.engine.operations import Change, Subscribe, Unsubscribe
-from predicast.routing.simulation.workloads.workload import Publication, Turn, Wish, Workload
+from predicast.engine.operations import Change
+from predicast.routing.simulation.workloads.workload import ComingAndGoing, Publication, Wish
 
 _BRANDS: Final = ("Acme", "Boreal", "Corvo", "Delta", "Elm")
 _THINGS: Final = ("camera", "lamp", "bicycle", "watch", "guitar", "chair")
 _STATES: Final = ("new", "as new", "used", "worn")
 
 
-class Auction(Workload):
+class Auction(ComingAndGoing):
     """Listings and those who wait for them."""
 
     name = "auction"
-
-    def __init__(
-        self, *, clients: int, subscriptions: int, changes: float, batch: int, random: Random
-    ) -> None:
-        super().__init__(
-            clients=clients,
-            subscriptions=subscriptions,
-            changes=changes,
-            batch=batch,
-            random=random,
-        )
-        self._held: dict[str, int] = {}
-        self._given = 0
-
-    def begin(self) -> list[Wish]:
-        return [self._new() for _ in range(self._subscriptions)]
-
-    def turn(self, events: int) -> Turn:
-        return Turn(self._wishes(), [self._listing(client) for client in self._publishers(events)])
-
-    def _new(self) -> Wish:
-        client = self._random.randrange(self._clients)
-        id = f"a{self._given}"
-        self._given += 1
-        self._held[id] = client
-        return Wish(client, Subscribe(id, self._wanted()))
 
     def _wishes(self) -> list[Wish]:
         random, wishes = self._random, []
@@ -55,8 +28,7 @@ class Auction(Workload):
             if random.random() < 0.7:
                 wishes.append(Wish(self._held[id], Change(id, self._wanted())))
             else:
-                wishes.append(Wish(self._held.pop(id), Unsubscribe(id)))
-                wishes.append(self._new())
+                wishes += self._renewed(id)
         return wishes
 
     def _wanted(self) -> str:
@@ -75,7 +47,7 @@ class Auction(Workload):
             )
         )
 
-    def _listing(self, client: int) -> Publication:
+    def _publication(self, client: int) -> Publication:
         random = self._random
         brand, thing = random.choice(_BRANDS), random.choice(_THINGS)
         event: dict[str, object] = {

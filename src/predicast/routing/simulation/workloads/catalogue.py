@@ -20,10 +20,4 @@ _WORKLOADS: Final[dict[WorkloadName, type[Workload]]] = {
 
 def make_workload(options: SimulationOptions) -> Workload:
     """The workload that the options name, as their seed draws it."""
-    return _WORKLOADS[options.workload](
-        clients=options.clients,
-        subscriptions=options.subscriptions,
-        changes=options.changes,
-        batch=options.batch,
-        random=random_of(options.seed, "workload"),
-    )
+    return _WORKLOADS[options.workload](options, random_of(options.seed, "workload"))

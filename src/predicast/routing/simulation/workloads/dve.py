@@ -15,6 +15,7 @@ from typing import Final
 
 from predicast.engine.operations import Change, Subscribe
 from predicast.model import Interval
+from predicast.routing.simulation.options import SimulationOptions
 from predicast.routing.simulation.workloads.workload import Publication, Turn, Wish, Workload
 
 _ROOM: Final = 70.0  # the side of the square that each being has on average
@@ -47,17 +48,9 @@ class VirtualEnvironment(Workload):
 
     name = "dve"
 
-    def __init__(
-        self, *, clients: int, subscriptions: int, changes: float, batch: int, random: Random
-    ) -> None:
-        super().__init__(
-            clients=clients,
-            subscriptions=subscriptions,
-            changes=changes,
-            batch=batch,
-            random=random,
-        )
-        self._side = side = _ROOM * sqrt(clients)
+    def __init__(self, options: SimulationOptions, random: Random) -> None:
+        super().__init__(options, random)
+        self._side = side = _ROOM * sqrt(options.clients)
         self._beings = [
             _Being(
                 random.choice(_KINDS),
@@ -66,11 +59,11 @@ class VirtualEnvironment(Workload):
                 random.uniform(-_SPEED, _SPEED),
                 random.uniform(-_SPEED, _SPEED),
             )
-            for _ in range(clients)
+            for _ in range(options.clients)
         ]
         self._sights: list[tuple[int, str, float]] = [
-            (number % clients, random.choice(_KINDS), random.uniform(20, 120))
-            for number in range(subscriptions)
+            (number % options.clients, random.choice(_KINDS), random.uniform(20, 120))
+            for number in range(options.subscriptions)
         ]
 
     def begin(self) -> list[Wish]:

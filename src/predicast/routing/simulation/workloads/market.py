@@ -12,46 +12,24 @@ from itertools import accumulate
 from random import Random
 from typing import Final
 
-from predicast.engine.operations import Change, Subscribe, Unsubscribe
-from predicast.routing.simulation.workloads.workload import Publication, Turn, Wish, Workload
+from predicast.engine.operations import Change
+from predicast.routing.simulation.options import SimulationOptions
+from predicast.routing.simulation.workloads.workload import ComingAndGoing, Publication, Wish
 
 _SYMBOLS: Final = 200
 _RENEWED: Final = 0.25  # for each that changes, how many are given up and made anew
 
 
-class Market(Workload):
+class Market(ComingAndGoing):
     """Quotes and those who wait for them."""
 
     name = "market"
 
-    def __init__(
-        self, *, clients: int, subscriptions: int, changes: float, batch: int, random: Random
-    ) -> None:
-        super().__init__(
-            clients=clients,
-            subscriptions=subscriptions,
-            changes=changes,
-            batch=batch,
-            random=random,
-        )
+    def __init__(self, options: SimulationOptions, random: Random) -> None:
+        super().__init__(options, random)
         self._symbols = [f"S{number:03}" for number in range(_SYMBOLS)]
         self._weights = list(accumulate(1 / (rank + 1) for rank in range(_SYMBOLS)))
         self._prices = [10 * random.lognormvariate(1, 1) for _ in self._symbols]
-        self._held: dict[str, int] = {}
-        self._given = 0
-
-    def begin(self) -> list[Wish]:
-        return [self._new() for _ in range(self._subscriptions)]
-
-    def turn(self, events: int) -> Turn:
-        return Turn(self._wishes(), [self._quote(client) for client in self._publishers(events)])
-
-    def _new(self) -> Wish:
-        client = self._random.randrange(self._clients)
-        id = f"m{self._given}"
-        self._given += 1
-        self._held[id] = client
-        return Wish(client, Subscribe(id, self._wanted()))
 
     def _wishes(self) -> list[Wish]:
         random, ids = self._random, list(self._held)
@@ -60,8 +38,7 @@ class Market(Workload):
             for id in random.sample(ids, round(len(ids) * self._changes))
         ]
         for id in random.sample(ids, round(len(ids) * self._changes * _RENEWED)):
-            wishes.append(Wish(self._held.pop(id), Unsubscribe(id)))
-            wishes.append(self._new())
+            wishes += self._renewed(id)
         return wishes
 
     def _wanted(self) -> str:
@@ -77,7 +54,7 @@ class Market(Workload):
         wanted = f"symbol = '{self._symbols[number]}' AND price BETWEEN {low} AND {high}"
         return f"{wanted} AND volume >= {random.choice((100, 500, 1000))}" if kind < 0.4 else wanted
 
-    def _quote(self, client: int) -> Publication:
+    def _publication(self, client: int) -> Publication:
         number, random = self._symbol(), self._random
         self._prices[number] *= random.lognormvariate(0, 0.01)
         price = round(self._prices[number] * random.uniform(0.95, 1.05), 2)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any, ClassVar, NamedTuple
 
-from predicast.engine.operations import Operation
+from predicast.engine.operations import Operation, Subscribe, Unsubscribe
+from predicast.routing.simulation.options import SimulationOptions
 
 
 class Wish(NamedTuple):
@@ -36,13 +37,11 @@ class Workload(ABC):
 
     name: ClassVar[str]
 
-    def __init__(
-        self, *, clients: int, subscriptions: int, changes: float, batch: int, random: Random
-    ) -> None:
-        self._clients = clients
-        self._changes = changes  # the share of subscriptions that change in a turn
-        self._batch = batch
-        self._subscriptions = subscriptions
+    def __init__(self, options: SimulationOptions, random: Random) -> None:
+        self._clients = options.clients
+        self._changes = options.changes  # the share of subscriptions that change in a turn
+        self._batch = options.batch
+        self._subscriptions = options.subscriptions
         self._random = random
 
     @abstractmethod
@@ -66,3 +65,43 @@ class Workload(ABC):
         while len(found) < events:
             found += [self._random.randrange(self._clients)] * self._batch
         return found[:events]
+
+
+class ComingAndGoing(Workload):
+    """A world in which anybody may want anything, gives it up, and wants something else."""
+
+    def __init__(self, options: SimulationOptions, random: Random) -> None:
+        super().__init__(options, random)
+        self._held: dict[str, int] = {}  # whose each subscription is
+        self._given = 0
+
+    def begin(self) -> list[Wish]:
+        return [self._new() for _ in range(self._subscriptions)]
+
+    def turn(self, events: int) -> Turn:
+        return Turn(
+            self._wishes(), [self._publication(client) for client in self._publishers(events)]
+        )
+
+    @abstractmethod
+    def _wanted(self) -> str:
+        """What somebody wants."""
+
+    @abstractmethod
+    def _wishes(self) -> list[Wish]:
+        """What changes in a turn."""
+
+    @abstractmethod
+    def _publication(self, client: int) -> Publication:
+        """What a client publishes."""
+
+    def _new(self) -> Wish:
+        client = self._random.randrange(self._clients)
+        id = f"{self.name[0]}{self._given}"
+        self._given += 1
+        self._held[id] = client
+        return Wish(client, Subscribe(id, self._wanted()))
+
+    def _renewed(self, id: str) -> list[Wish]:
+        """One that is given up, and another."""
+        return [Wish(self._held.pop(id), Unsubscribe(id)), self._new()]
