@@ -81,6 +81,8 @@ MAY_IMPORT |= {"__about__": set(), "__main__": {"cli"}}
 HEAVY = {
     "pyspark": {"spark", "demo"},
     "pandas": {"spark", "demo"},
+    "polars": set(),  # who has a frame of it has imported it
+    "duckdb": set(),
     "deltalake": {"spark"},
     "numba": set(),  # only kernels, see is_kernel
     "llvmlite": set(),  # only kernels, see is_kernel

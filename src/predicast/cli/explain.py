@@ -72,8 +72,7 @@ def explain(  # noqa: PLR0913  # an option is a parameter
     Of a graph it says to which vertex each variable is mapped, or what nothing satisfies. The exit
     code is 0 if it matches and 1 if it does not.
     """
-    from predicast.cli.files.source import Source
-    from predicast.cli.files.subscriptions import Fields, find
+    from predicast.cli.files.subscriptions import Fields, find, subscriptions_in
     from predicast.engine.judging import Explainer
     from predicast.language import attributes_from_json
     from predicast.language.class_tests import reading_with
@@ -95,7 +94,7 @@ def explain(  # noqa: PLR0913  # an option is a parameter
     where, text = _given(event)
     with _named(where):
         attributes = attributes_from_json(text)
-    source = Source.of(subscriptions, subscriptions_format)
+    source = subscriptions_in(subscriptions, subscriptions_format)
     vocabulary = options.vocabulary()
     with reading_with(vocabulary):
         entry = find(source, Fields(id_field, expression), id)

@@ -71,8 +71,8 @@ def match(  # noqa: PLR0913  # an option is a parameter
         str | None,
         typer.Argument(
             metavar="SUBSCRIPTIONS",
-            help="A .jsonl, .csv, .tsv or .parquet file with id, expression and perhaps owner, or "
-            ".rq for graphs; - for standard input.",
+            help="A .jsonl, .csv, .tsv, .parquet or .yaml file with id, expression and perhaps "
+            "owner and parameters, or .rq for graphs; - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -201,8 +201,7 @@ def match(  # noqa: PLR0913  # an option is a parameter
     "subscriptions": ["a", "b"]}; in CSV and Parquet a match is a row of event and subscription.
     """
     from predicast.cli.files.events import Reader
-    from predicast.cli.files.source import Source
-    from predicast.cli.files.subscriptions import Fields
+    from predicast.cli.files.subscriptions import Fields, subscriptions_in
     from predicast.engine import Engine
 
     target = None if output == "-" else output
@@ -224,7 +223,7 @@ def match(  # noqa: PLR0913  # an option is a parameter
         skips = on_invalid is OnInvalid.SKIP
         run = options.run(inputs.events, events_format, matcher, skips=skips)
     else:
-        source = Source.of(inputs.subscriptions, subscriptions_format)
+        source = subscriptions_in(inputs.subscriptions, subscriptions_format)
         stated = _stated(type or (), null or ())
         events_source = _flat_source(inputs.events, events_format, delimiter)
         run = FlatRun(

@@ -47,8 +47,8 @@ Subscriptions: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="SUBSCRIPTIONS",
-        help="A .jsonl, .csv, .tsv or .parquet file with id, expression and perhaps owner; - for "
-        "standard input.",
+        help="A .jsonl, .csv, .tsv, .parquet or .yaml file with id, expression and perhaps owner "
+        "and parameters; - for standard input.",
     ),
 ]
 SubscriptionsForm: TypeAlias = Annotated[

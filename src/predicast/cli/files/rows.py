@@ -61,8 +61,16 @@ def _json_rows(source: Source, opened: OpenFile, _columns: Columns) -> Iterator[
             yield FileRow(line.number, json_object(source, line))
 
 
+def _yaml_rows(source: Source, opened: OpenFile, columns: Columns) -> Iterator[FileRow]:
+    from predicast.cli.files.yaml_rows import yaml_rows
+
+    text = columns.required.get("expression", "")
+    for row in yaml_rows(source, opened):
+        yield FileRow(row.line, row.values, row.text_lines.get(text))
+
+
 def _query_rows(source: Source, opened: OpenFile, columns: Columns) -> Iterator[FileRow]:
-    names = columns.names
+    names = columns.names[:3]
     for query in queries(source, opened):
         values = dict(zip(names, (query.id, query.text, query.owner), strict=True))
         yield FileRow(query.lines.first, values, query.lines)
@@ -137,5 +145,6 @@ _ROWS: Final[dict[Form, Callable[[Source, OpenFile, Columns], Iterator[FileRow]]
     Form.CSV: _csv_rows,
     Form.TSV: _csv_rows,
     Form.PARQUET: _parquet_rows,
+    Form.YAML: _yaml_rows,
     Form.SPARQL: _query_rows,
 }

@@ -3,7 +3,8 @@
 The form is what the suffix says, unless it was stated: ``.jsonl``, ``.ndjson`` and ``.json`` are
 JSON Lines, ``.csv`` is CSV, ``.tsv`` is CSV with tabs, ``.parquet`` is Parquet; the text forms may
 be compressed (``.csv.gz``). ``-`` is standard input, as JSON Lines unless stated otherwise.
-Where graphs are read there are also RDF, in any of its formats, and SPARQL (``GRAPH_FORMS``).
+Subscriptions may also be YAML (``SUBSCRIPTION_FORMS``). Where graphs are read there are also RDF,
+in any of its formats, and SPARQL (``GRAPH_FORMS``).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Form(enum.StrEnum):
     CSV = "csv"
     TSV = "tsv"
     PARQUET = "parquet"
+    YAML = "yaml"
     RDF = "rdf"
     SPARQL = "sparql"
 
@@ -45,7 +47,8 @@ FORMS: Final = {
     ".tsv": Form.TSV,
     ".parquet": Form.PARQUET,
 }
-GRAPH_FORMS: Final = FORMS | {
+SUBSCRIPTION_FORMS: Final = FORMS | {".yaml": Form.YAML, ".yml": Form.YAML}
+GRAPH_FORMS: Final = SUBSCRIPTION_FORMS | {
     ".ttl": Form.RDF,
     ".turtle": Form.RDF,
     ".nt": Form.RDF,

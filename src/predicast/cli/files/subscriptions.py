@@ -1,23 +1,26 @@
-"""Subscriptions from a file: an id, what it states, perhaps an owner.
+"""Subscriptions from a file: an id, what it states, perhaps an owner and values of parameters.
 
-What is stated is text under ``expression`` or, in JSON Lines, the JSON form under ``subscription``;
-of the ``where`` dialect, or of graph patterns. Other fields are ignored. An id must be there and be
-the only one of its kind; an integer counts as its digits.
+What is stated is text under ``expression`` or, in JSON Lines and YAML, the JSON form under
+``subscription``; of the ``where`` dialect, or of graph patterns. Its parameters have their values
+under ``parameters``: an object, or its text where a file has nothing but text. Other fields are
+ignored. An id must be there and be the only one of its kind; an integer counts as its digits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from predicast import Engine, Subscribe
 from predicast.cli.files.queries import TextLines
 from predicast.cli.files.rows import Columns, FileRow, rows
-from predicast.cli.files.source import Form, Source
+from predicast.cli.files.source import SUBSCRIPTION_FORMS, Form, Source
 from predicast.engine.entry import Entry
 from predicast.errors import InputFileError, ParseError, PredicastError, suggest
 from predicast.language import Readable, subscription_from_document, to_subscription
 from predicast.language.class_tests import reading_with
+from predicast.language.parameter_values import parameter_values
 from predicast.language.reading import looks_like_a_pattern, stated_by
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 _TOGETHER: Final = 8_192  # subscriptions that an engine gets at a time: quick, and little memory
 _DOCUMENT: Final = "subscription"
+_WITH_OBJECTS: Final = frozenset({Form.JSON_LINES, Form.YAML})  # what else has only cells
 # The most likely mistake where neither is there.
 _SUBSCRIPTIONS_FIRST: Final = "the first of the two files has subscriptions, with {!r} and {!r}"
 
@@ -35,11 +39,13 @@ class Fields(NamedTuple):
     id: str = "id"
     expression: str = "expression"
     owner: str = "owner"
+    parameters: str = "parameters"
 
     def columns(self) -> Columns:
         """What is read of a row."""
         required = {"id": self.id, "expression": self.expression}
-        return Columns(required, (self.owner,), _SUBSCRIPTIONS_FIRST.format(*self))
+        others = (self.owner, self.parameters)
+        return Columns(required, others, _SUBSCRIPTIONS_FIRST.format(*self))
 
 
 class Record(NamedTuple):
@@ -50,9 +56,20 @@ class Record(NamedTuple):
     stated: Any
     line: int
     text_lines: TextLines | None = None
+    parameters: Any = None  # not yet read, either
+
+    @property
+    def text(self) -> str | None:
+        """The text that it states, if it is one."""
+        return self.stated if isinstance(self.stated, str) else None
 
 
 Read: TypeAlias = Callable[[Record, Fields], Any]
+
+
+def subscriptions_in(path: str, stated: Form | None = None) -> Source:
+    """A file of subscriptions."""
+    return Source.of(path, stated, known=SUBSCRIPTION_FORMS)
 
 
 def load(
@@ -106,7 +123,7 @@ def _subscribe(
     valid: dict[int, Subscribe] = {}
     for position, record in enumerate(group):
         try:
-            valid[position] = Subscribe(record.id, read(record, fields), record.owner)
+            valid[position] = _operation(record, fields, read)
         except PredicastError as error:
             refused[position] = error
     try:
@@ -118,26 +135,37 @@ def _subscribe(
     return refused
 
 
+def _operation(record: Record, fields: Fields, read: Read) -> Subscribe:
+    """What subscribes to a record; what it states is read, so that an error is this record's."""
+    values = parameter_values(record.parameters)
+    if values is None:
+        return Subscribe(record.id, read(record, fields), record.owner)
+    stated_by(record.stated, values)
+    return Subscribe(record.id, record.stated, record.owner, values)
+
+
 def subscribes(
     source: Source, fields: Fields, report: Callable[[int], None] = lambda _done: None
 ) -> Iterator[Subscribe]:
     """What subscribes to each that the file holds, with its text; the first bad one is refused."""
     for record in records(source, fields, report):
         try:
-            read = _read(record, fields)
+            operation = _operation(record, fields, _read)
         except PredicastError as error:
             raise refusal(source, record, error) from error
-        text = record.stated if isinstance(record.stated, str) else None
-        yield Subscribe(record.id, read if text is None else text, record.owner)
+        text = record.text
+        yield operation if text is None else replace(operation, expression=text)
 
 
 def find(source: Source, fields: Fields, id: str) -> Entry:
     """The one subscription with this id; the others need not even be readable."""
     found = find_record(source, fields, id)
     try:
-        subscription = to_subscription(_read(found, fields))
-        text = found.stated if isinstance(found.stated, str) else None
-        return Entry(id, subscription, found.owner, text)
+        values = parameter_values(found.parameters)
+        if values is not None:
+            stated, _ = stated_by(found.stated, values)
+            return Entry(id, stated.subscription(), found.owner, found.text, values)
+        return Entry(id, to_subscription(_read(found, fields)), found.owner, found.text)
     except PredicastError as error:
         raise refusal(source, found, error) from error
 
@@ -232,7 +260,7 @@ def _record(source: Source, row: FileRow, fields: Fields) -> Record:
         if owner is None:
             raise source.refuse("an owner is a non-empty string or an integer", row.line)
     stated = row.values.get(fields.expression)
-    if source.form is Form.JSON_LINES and row.values.get(_DOCUMENT) is not None:
+    if source.form in _WITH_OBJECTS and row.values.get(_DOCUMENT) is not None:
         if stated is not None:
             raise source.refuse(f"give {fields.expression!r} or {_DOCUMENT!r}, not both", row.line)
         stated = row.values[_DOCUMENT]
@@ -242,7 +270,8 @@ def _record(source: Source, row: FileRow, fields: Fields) -> Record:
         raise source.refuse(
             f"{fields.expression!r} is text; the JSON form goes under {_DOCUMENT!r}", row.line
         )
-    return Record(id, owner, stated, row.line, row.text_lines)
+    given = row.values.get(fields.parameters)
+    return Record(id, owner, stated, row.line, row.text_lines, given)
 
 
 def _name(value: Any) -> str | None:
