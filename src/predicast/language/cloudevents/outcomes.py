@@ -81,7 +81,8 @@ def all_outcomes(parts: Sequence[Outcome]) -> Outcome:
         lambda: any_of(_in_turn(parts, [part.is_false for part in parts])),
         lambda: any_of(
             [
-                *_in_turn(parts, [part.is_false for part in parts]),
+                # The last one, if it is looked at, only has to be decided.
+                *_in_turn(parts[:-1], [part.is_false for part in parts[:-1]]),
                 all_of(part.is_decided for part in parts),
             ]
         ),
@@ -96,7 +97,8 @@ def any_outcome(parts: Sequence[Outcome]) -> Outcome:
         lambda: all_of(part.is_false for part in parts),
         lambda: any_of(
             [
-                *_in_turn(parts, [part.is_true for part in parts]),
+                # The last one, if it is looked at, only has to be decided.
+                *_in_turn(parts[:-1], [part.is_true for part in parts[:-1]]),
                 all_of(part.is_decided for part in parts),
             ]
         ),

@@ -14,7 +14,7 @@ boolean and without an error.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -47,7 +47,8 @@ from predicast.language.cloudevents.outcomes import (
 )
 from predicast.language.derived_names import canonical_attribute
 from predicast.language.where.printer import DERIVED
-from predicast.model import Constraint, Expression, Leaf, Operator
+from predicast.model import Constraint, Expression, Leaf, LikePattern, Operator
+from predicast.model.constraint import Operand
 from predicast.model.like import like_test
 from predicast.model.values import quote
 
@@ -94,7 +95,7 @@ def outcome_of(node: Node) -> Outcome:
         case Unary("NOT", operand) if type_of(operand) is Type.BOOLEAN:
             return outcome_of(operand).negated()
         case Like(operand, pattern, is_negated):
-            return _turned(_like(operand, pattern), is_negated)
+            return _turned(text_test(operand, Operator.LIKE, like_pattern(pattern)), is_negated)
         case In(operand, elements, is_negated) if all(map(is_constant, elements)):
             return _turned(_in(operand, elements), is_negated)
         case Chain(operands, operators) if operators[0] in LOGIC:
@@ -130,11 +131,12 @@ def _computed(node: Node) -> Outcome:
 
 
 def _name(node: Node) -> str:
-    return _derived_name(text_of(node))
+    return derived_name(text_of(node))
 
 
 @remembered(_MAX_BYTES, lambda given, _: 200 + 4 * len(given[0]))
-def _derived_name(text: str) -> str:
+def derived_name(text: str) -> str:
+    """The name of the derived attribute that a CESQL text makes."""
     return canonical_attribute(f"{DERIVED}cesql({quote(text)})")
 
 
@@ -203,44 +205,52 @@ def _with_value(subject: Node, operator: str, value: Scalar) -> Outcome:
         outcome = outcome_of(subject)  # which is a cast to a boolean, if it is none
         return _turned(outcome, value is (operator == "!="))
     if isinstance(value, str):
-        return _turned(_equal_text(subject, value), operator == "!=")
+        return _turned(text_test(subject, Operator.EQ, value), operator == "!=")
     name = _name(_cast(subject, Type.INTEGER))
     return of_test(Constraint(name, _COMPARED[operator], value))
 
 
-def _equal_text(subject: Node, text: str) -> Outcome:
-    is_of_strings = text not in _TRUTHS and text[:1] not in _FIRST
-    return _of_text(subject, Operator.EQ, text, is_of_strings=is_of_strings)
-
-
-def _of_text(subject: Node, operator: Operator, operand: object, *, is_of_strings: bool) -> Outcome:
+def text_test(subject: Node, operator: Operator, operand: str | LikePattern) -> Outcome:
     """A test of a subject's text; on the attribute itself, if only strings can pass."""
-    typed = of_test(Constraint(_name(_cast(subject, Type.STRING)), operator, operand))  # type: ignore[arg-type]
+    typed = of_test(Constraint(_name(_cast(subject, Type.STRING)), operator, operand))
     if not isinstance(subject, Attribute):
         return typed
     name = subject.name
-    direct = Leaf(Constraint(name, operator, operand))  # type: ignore[arg-type]
+    direct = Leaf(Constraint(name, operator, operand))
+    only_strings = _is_of_strings(operator, operand)
     return Outcome(
-        lambda: direct if is_of_strings else typed.is_true,
+        lambda: direct if only_strings else typed.is_true,
         lambda: typed.is_false,
         lambda: _leaf(name, Operator.EXISTS),
     )
 
 
-def _like(subject: Node, pattern: str) -> Outcome:
-    like = like_pattern(pattern)
+def _is_of_strings(operator: Operator, operand: str | LikePattern) -> bool:
+    """Whether no text of a number, a truth or an instant passes."""
+    if isinstance(operand, LikePattern):
+        return _is_pattern_of_strings(operand)
+    if operator is Operator.EQ:
+        return operand not in _TRUTHS and operand[:1] not in _FIRST
+    if operator is Operator.PREFIX:
+        is_of_truth = any(each.startswith(operand) for each in _TRUTHS)
+        return operand[:1] not in _FIRST and not is_of_truth
+    return not _WITHIN.issuperset(operand)
+
+
+def _is_pattern_of_strings(like: LikePattern) -> bool:
     pieces = "".join(part for part in like.parts() if isinstance(part, str))
-    is_of_strings = not _WITHIN.issuperset(pieces) or (
-        like.pattern[:1] not in {"%", "_", ""}
-        and pieces[0] not in _FIRST
-        and not any(map(like_test(like), _TRUTHS))
-    )
-    return _of_text(subject, Operator.LIKE, like, is_of_strings=is_of_strings)
+    if not _WITHIN.issuperset(pieces):
+        return True
+    if like.pattern[:1] in {"%", "_", ""} or pieces[0] in _FIRST:
+        return False
+    return not any(map(like_test(like), _TRUTHS))
 
 
 def _equal_to(subject: Attribute, value: Scalar) -> Outcome:
     """``value = subject``: the value is cast to whatever type the attribute is of."""
-    return _of_types(subject, Operator.EQ, [(each, _in_type(value, each)) for each in Type])
+    casts = {each: _in_type(value, each) for each in Type}
+    there = {each: given for each, given in casts.items() if given is not None}
+    return _of_types(subject, Operator.EQ, there)
 
 
 def _in(subject: Node, elements: Sequence[Node]) -> Outcome:
@@ -248,11 +258,13 @@ def _in(subject: Node, elements: Sequence[Node]) -> Outcome:
     values = [_value(each) for each in elements]
     if None in values:
         return known(None)
-    wanted = type_of(subject)
-    sets = [(each, _all_in_type(values, each)) for each in Type if wanted in {None, each}]
     if isinstance(subject, Attribute):
-        return _of_types(subject, Operator.IN, sets)
-    [(_, given)] = sets
+        sets = {each: _all_in_type(values, each) for each in Type}
+        there = {each: given for each, given in sets.items() if given is not None}
+        return _of_types(subject, Operator.IN, there)
+    wanted = type_of(subject)
+    assert wanted is not None
+    given = _all_in_type(values, wanted)
     if given is None:
         return known(None)
     return of_test(Constraint(_name(subject), Operator.IN, given))
@@ -263,26 +275,19 @@ def _all_in_type(values: Sequence[Scalar | None], wanted: Type) -> tuple[Scalar,
     return None if None in given else tuple(each for each in given if each is not None)
 
 
-def _of_types(
-    subject: Attribute, operator: Operator, operands: Sequence[tuple[Type, object]]
-) -> Outcome:
+def _of_types(subject: Attribute, operator: Operator, operands: Mapping[Type, Operand]) -> Outcome:
     """A test of an attribute as it is, with an operand for each type that it may be of."""
-    there = [(each, operand) for each, operand in operands if operand is not None]
     name = _name(subject)
-    tests = [Constraint(name, operator, operand) for _, operand in there]  # type: ignore[arg-type]
-    texts = next(operand for each, operand in there if each is Type.STRING)
-    if len(tests) == 1 and _are_of_strings(texts):
-        is_true: Expression = Leaf(Constraint(subject.name, operator, texts))  # type: ignore[arg-type]
+    tests = [Constraint(name, operator, operand) for operand in operands.values()]
+    texts = operands[Type.STRING]
+    listed = texts if isinstance(texts, tuple) else (texts,)
+    if len(tests) == 1 and all(_is_of_strings(Operator.EQ, str(text)) for text in listed):
+        is_true: Expression = Leaf(Constraint(subject.name, operator, texts))
     else:
         is_true = any_of([Leaf(each) for each in tests])
     is_false = any_of([Leaf(each.negated()) for each in tests])
     if len(tests) == len(Type):
-        return Outcome(
-            lambda: is_true, lambda: is_false, lambda: _leaf(subject.name, Operator.EXISTS)
-        )
-    return Outcome(lambda: is_true, lambda: is_false, lambda: any_of([is_true, is_false]), 6)
-
-
-def _are_of_strings(texts: object) -> bool:
-    listed = texts if isinstance(texts, tuple) else (texts,)
-    return all(text not in _TRUTHS and text[:1] not in _FIRST for text in listed)
+        is_decided = _leaf(subject.name, Operator.EXISTS)
+    else:
+        is_decided = any_of([is_true, is_false])
+    return Outcome(lambda: is_true, lambda: is_false, lambda: is_decided, 2 * len(tests))
