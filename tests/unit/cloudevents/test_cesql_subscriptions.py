@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from predicast import Engine
@@ -116,7 +118,11 @@ def test_an_engine_keeps_it_and_finds_it(tmp_path_factory: pytest.TempPathFactor
     engine.save(path)
     loaded = Engine.load(path)
     assert loaded.get("a").text == "INT(hop) < INT(ttl) AND type LIKE 'com.%'"
-    events = [{"hop": "1", "ttl": 2, "type": "com.x"}, {"type": "com.x"}, {"hop": "x", "ttl": 5}]
+    events: list[dict[str, Any]] = [
+        {"hop": "1", "ttl": 2, "type": "com.x"},
+        {"type": "com.x"},
+        {"hop": "x", "ttl": 5},
+    ]
     assert loaded.match_batch(events) == [["a"], ["b"], []]
     assert [loaded.match(event) for event in events] == [["a"], ["b"], []]
 
