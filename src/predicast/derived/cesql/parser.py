@@ -62,6 +62,8 @@ _LEVELS: Final = (
     frozenset({"+", "-"}),
     frozenset({"*", "/", "%"}),
 )
+_LEVEL_OF: Final = {word: level for level, words in enumerate(_LEVELS) for word in words}
+_OF_OPERATORS: Final = frozenset({SYMBOL, KEYWORD})
 _MISTAKES: Final = {
     "IS": "whether an attribute is there is asked with EXISTS name",
     "BETWEEN": "it is written x >= 1 AND x <= 5",
@@ -97,15 +99,21 @@ class _Parser:
         return node
 
     def _chain(self, level: int) -> Node:
-        if level == len(_LEVELS):
-            return self._tested()
-        wanted = _LEVELS[level]
-        operands, operators = [self._chain(level + 1)], []
-        while self._token.text in wanted and self._token.kind in {SYMBOL, KEYWORD}:
-            operator = self._advance().text
-            operators.append("!=" if operator == "<>" else operator)
-            operands.append(self._chain(level + 1))
-        return Chain(tuple(operands), tuple(operators)) if operators else operands[0]
+        """An expression of operators that bind as tightly as the level, or more so."""
+        node = self._tested()
+        while (found := self._level()) >= level:
+            operands, operators = [node], []
+            while self._level() == found:
+                operator = self._advance().text
+                operators.append("!=" if operator == "<>" else operator)
+                operands.append(self._chain(found + 1))
+            node = Chain(tuple(operands), tuple(operators))
+        return node
+
+    def _level(self) -> int:
+        """How tightly the operator here binds, -1 if there is none."""
+        token = self._token
+        return _LEVEL_OF.get(token.text, -1) if token.kind in _OF_OPERATORS else -1
 
     def _tested(self) -> Node:
         nesting = self._nesting

@@ -15,7 +15,7 @@ from predicast.derived.cesql.tree import (
     Literal,
     Node,
     Unary,
-    nodes_of,
+    parts_of,
 )
 from predicast.derived.cesql.values import TYPES, Type
 
@@ -38,4 +38,6 @@ def type_of(node: Node) -> Type | None:
 
 def is_constant(node: Node) -> bool:
     """Whether it gives the same for every event."""
-    return not any(isinstance(each, Attribute | Exists) for each in nodes_of(node))
+    if isinstance(node, Attribute | Exists):
+        return False
+    return isinstance(node, Literal) or all(map(is_constant, parts_of(node)))

@@ -26,7 +26,7 @@ from predicast.derived.cesql.types import type_of
 from predicast.derived.cesql.values import Type
 from predicast.errors import ParseError, suggest
 from predicast.errors.position import error_at
-from predicast.language.cloudevents.cesql import filter_of
+from predicast.language.cloudevents.cesql_reading import filter_of
 from predicast.language.cloudevents.events import from_structured
 from predicast.language.cloudevents.filter_printing import filters_text
 from predicast.language.cloudevents.json_text import Fields, Items, Json, JsonReader, Text

@@ -12,7 +12,6 @@ true if a is, or if a is decided and b is true.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from predicast.model import And, Constraint, Expression, Leaf, Operator, Or
@@ -21,33 +20,45 @@ from predicast.model.expression import leaves_of
 ALWAYS: Final[Expression] = And(())
 NEVER: Final[Expression] = Or(())
 
+_FEW: Final = 8  # parts whose conditions are not counted one by one
+
 Condition: TypeAlias = Callable[[], Expression]
 
 
 class Outcome:
     """Conditions under which an expression is true, false or decided; made when asked for."""
 
+    __slots__ = ("_conditions", "_made", "size")
+
+    size: int  # of how many constraints the largest of the conditions is made, or more
+
     def __init__(
         self, is_true: Condition, is_false: Condition, is_decided: Condition, size: int = 1
     ) -> None:
-        """``size``: of how many constraints the largest of them is made, or more."""
-        self._is_true, self._is_false, self._is_decided = is_true, is_false, is_decided
+        self._conditions = (is_true, is_false, is_decided)
+        self._made: list[Expression | None] = [None, None, None]
         self.size = size
 
-    @cached_property
+    @property
     def is_true(self) -> Expression:
         """When it is true."""
-        return self._is_true()
+        return self._condition(0)
 
-    @cached_property
+    @property
     def is_false(self) -> Expression:
         """When it is false."""
-        return self._is_false()
+        return self._condition(1)
 
-    @cached_property
+    @property
     def is_decided(self) -> Expression:
         """When it is true or false."""
-        return self._is_decided()
+        return self._condition(2)
+
+    def _condition(self, which: int) -> Expression:
+        made = self._made[which]
+        if made is None:
+            made = self._made[which] = self._conditions[which]()
+        return made
 
     def negated(self) -> Outcome:
         """NOT of it."""
@@ -134,8 +145,12 @@ def _in_turn(parts: Sequence[Outcome], wanted: Sequence[Expression]) -> Iterable
 
 
 def _size(parts: Sequence[Outcome]) -> int:
-    decided = sum(sum(1 for _ in leaves_of(each)) for each in {part.is_decided for part in parts})
-    return sum(part.size for part in parts) + len(parts) * decided
+    """Each part, and what is decided before it: often the same of all parts, if they are many."""
+    least = sum(part.size for part in parts)
+    if len(parts) <= _FEW:
+        return least * (1 + len(parts))
+    decided = {part.is_decided for part in parts}
+    return least + len(parts) * sum(sum(1 for _ in leaves_of(each)) for each in decided)
 
 
 def all_of(given: Iterable[Expression]) -> Expression:

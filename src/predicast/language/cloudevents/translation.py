@@ -212,23 +212,26 @@ def _with_value(subject: Node, operator: str, value: Scalar) -> Outcome:
 
 def text_test(subject: Node, operator: Operator, operand: str | LikePattern) -> Outcome:
     """A test of a subject's text; on the attribute itself, if only strings can pass."""
-    typed = of_test(Constraint(_name(_cast(subject, Type.STRING)), operator, operand))
+
+    def typed() -> Constraint:
+        return Constraint(_name(_cast(subject, Type.STRING)), operator, operand)
+
     if not isinstance(subject, Attribute):
-        return typed
+        return of_test(typed())
     name = subject.name
-    direct = Leaf(Constraint(name, operator, operand))
-    only_strings = _is_of_strings(operator, operand)
-    return Outcome(
-        lambda: direct if only_strings else typed.is_true,
-        lambda: typed.is_false,
-        lambda: _leaf(name, Operator.EXISTS),
-    )
+
+    def is_true() -> Expression:
+        if _is_of_strings(operator, operand):
+            return Leaf(Constraint(name, operator, operand))
+        return Leaf(typed())
+
+    return Outcome(is_true, lambda: Leaf(typed().negated()), lambda: _leaf(name, Operator.EXISTS))
 
 
 def _is_of_strings(operator: Operator, operand: str | LikePattern) -> bool:
     """Whether no text of a number, a truth or an instant passes."""
     if isinstance(operand, LikePattern):
-        return _is_pattern_of_strings(operand)
+        return is_pattern_of_strings(operand)
     if operator is Operator.EQ:
         return operand not in _TRUTHS and operand[:1] not in _FIRST
     if operator is Operator.PREFIX:
@@ -237,7 +240,8 @@ def _is_of_strings(operator: Operator, operand: str | LikePattern) -> bool:
     return not _WITHIN.issuperset(operand)
 
 
-def _is_pattern_of_strings(like: LikePattern) -> bool:
+def is_pattern_of_strings(like: LikePattern) -> bool:
+    """Whether a pattern matches no text of a number, a truth or an instant."""
     pieces = "".join(part for part in like.parts() if isinstance(part, str))
     if not _WITHIN.issuperset(pieces):
         return True
