@@ -9,7 +9,7 @@ from predicast.bounded_cache import remembered
 from predicast.derived.cesql.evaluation import Errors, Get, compiled
 from predicast.derived.cesql.parser import parse
 from predicast.derived.cesql.printer import text_of
-from predicast.derived.cesql.tree import attributes_of, reads_all
+from predicast.derived.cesql.tree import Attribute, Invocation, attributes_of, reads_all
 from predicast.model import Value
 
 _MAX_BYTES: Final = 16 << 20
@@ -55,3 +55,16 @@ def canonical(text: str) -> tuple[str, list[str]]:
 def is_of_present(text: str) -> bool:
     """Whether a text has no value unless all of its attributes have one."""
     return reads_all(parse(text))
+
+
+def of_strings(text: str) -> str | None:
+    """The function that gives the same if the text's only attribute is a string.
+
+    One of our own, by its name, or none: ``""`` where the string itself is what is given.
+    """
+    match parse(text):
+        case Attribute() | Invocation("STRING", (Attribute(),)):
+            return ""
+        case Invocation("LENGTH" | "LOWER" | "UPPER" as function, (Attribute(),)):
+            return function.lower()
+    return None

@@ -32,7 +32,7 @@ from predicast.derived import (
     asks_for_now,
     inputs_of,
 )
-from predicast.derived.cesql.texts import is_of_present
+from predicast.derived.cesql.texts import is_of_present, of_strings
 from predicast.derived.functions import COMPARISONS, FUNCTIONS
 from predicast.derived.times import FIELDS
 from predicast.derived.tree import Condition
@@ -350,10 +350,15 @@ def _better(batch: EventBatch, function: str, left: Column, right: Column) -> Co
 
 def _cesql(batch: EventBatch, text: str, inputs: list[Column]) -> Column:
     """A test or value of CESQL: once per combination of its inputs, if it reads all of them."""
-    given = [[constant(text, len(batch))], *inputs]
-    if is_of_present(text):
-        return _strict("cesql", given)
-    return _by_row(batch, "cesql", given)
+    words = constant(text, len(batch))
+    function = of_strings(text)
+    if function is not None:
+        strings: Column = [part for part in inputs[0] if isinstance(part, Strings)]
+        others = [part for part in inputs[0] if not isinstance(part, Strings)]
+        found = _strict(function, [strings]) if function else strings
+        return merged([*found, *_strict("cesql", [[words], others])])
+    given = [[words], *inputs]
+    return _strict("cesql", given) if is_of_present(text) else _by_row(batch, "cesql", given)
 
 
 def _by_row(batch: EventBatch, function: str, arguments: list[Column]) -> Column:
