@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 MAX_ID: Final = 1_024  # bytes of one id or owner in UTF-8
 _FEW_GIVEN_UP: Final = 8  # of so many keys, one may stand for nothing
+_DEARER: Final = 8  # times: an id that is looked up and copied, of one in an array of all
 _FEW: Final = 64  # ids after which texts are made anew rather than appended to,
 _SHARE: Final = 16  # if there are no more than so many times as many
 
@@ -287,14 +288,14 @@ class Ids:
     def texts(self, keys: np.ndarray) -> pa.StringArray:
         """The ids of some keys, as an array of their own.
 
-        To take them from an array of all is ten times as quick as to make each from a string, but
-        that array has to be made first. So it is made when as much work has been done without it.
+        To take them from an array of all is much quicker than to make each from a string, but that
+        array has to be made first. So it is made when as much work has been done without it.
         """
         import pyarrow as pa
 
         if self._unread is None and self._answers is None:
             self._named += len(keys)
-            if self._named < self.bound():
+            if _DEARER * self._named < self.bound():
                 return pa.array(self.names(keys.tolist()), pa.string())
         places, texts = self.indexed(keys)
         return texts.take(pa.array(places))

@@ -71,7 +71,7 @@ def test_a_key_keeps_its_id_until_nobody_can_ask_for_it() -> None:
 
 def test_an_array_of_all_is_made_when_it_has_paid() -> None:
     ids = Ids()
-    add(ids, *(f"s{number}" for number in range(10)))
+    add(ids, *(f"s{number}" for number in range(80)))
     for _ in range(2):
         assert ids.texts(np.array([7, 2, 9, 0])).to_pylist() == ["s7", "s2", "s9", "s0"]
         assert ids._answers is None
