@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
     from predicast.arrow import TableLike
     from predicast.engine.bulk import Records
+    from predicast.engine.lint import Finding
     from predicast.engine.snapshot import Snapshot
     from predicast.engine.store import SubscriptionStore
 
@@ -302,6 +303,30 @@ class Engine(EngineOfTables):
         explainer = Explainer.of(self.get(id), self._absent, self._store.vocabulary)
         read = self._asking.explained(explainer.reader, event)
         return explainer.explanation(read, checked_time(now), names_of(event))
+
+    def lint(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | TableLike | None = None,
+        *,
+        checks: Iterable[str] | None = None,
+        across_owners: bool = False,
+    ) -> list[Finding]:
+        """What looks wrong with subscriptions, in the order in which they came.
+
+        That is: what is never or always true, says what another says or less (of the same owner,
+        unless ``across_owners``), or is tested with every event. By a sample of ``events``, in any
+        form that ``match_batch`` or ``match_arrow`` takes, also attributes that do not occur and
+        values of another kind; without one, names near those that many others have. ``checks``
+        names those to make (``predicast.engine.lint.Check``), all unless given.
+        """
+        from predicast.engine.lint.linting import Linting, checked_checks
+
+        asked = checked_checks(checks)
+        with self._lock:
+            reader, vocabulary = self._whole().view.reader, self._store.vocabulary
+        givers = (lambda name: (name,)) if vocabulary is None else vocabulary.attribute_names
+        linting = Linting(self.subscriptions(), reader, givers, self._absent)
+        return linting.findings(events, asked, across_owners=across_owners)
 
     # Keeping it.
 

@@ -95,7 +95,7 @@ class _Rows:
             if isinstance(key, yaml.MappingEndEvent):
                 return row
             name = self._key(key, row.values)
-            event = next(self._events)
+            event: Any = next(self._events)
             if not isinstance(event, yaml.ScalarEvent):
                 row.values[name] = self._value(event, 1)
                 continue
