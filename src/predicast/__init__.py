@@ -2,6 +2,7 @@
 satisfy.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from predicast.__about__ import __version__
@@ -11,6 +12,7 @@ from predicast.language import attr
 from predicast.model import Event, Interval
 
 if TYPE_CHECKING:
+    from predicast.engine.backtest import backtest
     from predicast.matching.region_join import (
         RegionPairs,
         count_region_pairs,
@@ -28,6 +30,7 @@ __all__ = [
     "Unsubscribe",
     "__version__",
     "attr",
+    "backtest",
     "count_region_pairs",
     "covers",
     "join_regions",
@@ -35,12 +38,17 @@ __all__ = [
 ]
 
 # What needs NumPy and Arrow, which take longer to import than all the rest, is imported when asked.
-_LATER = frozenset({"RegionPairs", "count_region_pairs", "join_regions", "join_regions_in_pieces"})
+_REGIONS = "predicast.matching.region_join"
+_LATER = {
+    "RegionPairs": _REGIONS,
+    "backtest": "predicast.engine.backtest",
+    "count_region_pairs": _REGIONS,
+    "join_regions": _REGIONS,
+    "join_regions_in_pieces": _REGIONS,
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from predicast.matching import region_join
-
-    return getattr(region_join, name)
+    return getattr(import_module(_LATER[name]), name)

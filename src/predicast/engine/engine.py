@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from predicast.arrow import TableLike
     from predicast.engine.bulk import Records
     from predicast.engine.lint import Finding
+    from predicast.engine.profile import Profile
     from predicast.engine.snapshot import Snapshot
     from predicast.engine.store import SubscriptionStore
 
@@ -327,6 +328,23 @@ class Engine(EngineOfTables):
         givers = (lambda name: (name,)) if vocabulary is None else vocabulary.attribute_names
         linting = Linting(self.subscriptions(), reader, givers, self._absent)
         return linting.findings(events, asked, across_owners=across_owners)
+
+    def profile(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | TableLike,
+        *,
+        measured: int = 100,
+        now: datetime | None = None,
+    ) -> Profile:
+        """How often each subscription matches these events, and what each costs.
+
+        Events are in any form that ``match_batch`` or ``match_arrow`` takes. The time of so many as
+        ``measured`` says is measured, those first that are likely to cost most. Nothing is counted
+        while the engine is at work, so that who never asks pays nothing.
+        """
+        from predicast.engine.profile import profile
+
+        return profile(self, events, measured, now)
 
     # Keeping it.
 
