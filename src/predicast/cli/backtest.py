@@ -7,7 +7,7 @@ such as ``history/2026-*/*.parquet``, or a place with a scheme, such as ``s3a://
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -16,6 +16,7 @@ from predicast.cli.interrupts import stop_if_interrupted
 from predicast.cli.options import (
     Absence,
     Absent,
+    DialectOption,
     ExpressionField,
     IdField,
     Now,
@@ -28,8 +29,10 @@ from predicast.cli.terminal import output, print_error, print_note, progress, vi
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from predicast.cli.files.source import Source
+    from predicast.cli.files.subscriptions import Fields
     from predicast.engine import Engine
-    from predicast.engine.backtest import Backtest, Fired
+    from predicast.engine.backtest import Backtest, Fired, Versions
 
 _REFUSED: Final = 2
 _READ_BY_SPARK: Final = {
@@ -86,6 +89,7 @@ def backtest(  # noqa: PLR0913  # an option is a parameter
         ),
     ] = None,
     subscriptions_format: SubscriptionsForm = None,
+    dialect: DialectOption = None,
     id: IdField = "id",
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
@@ -121,11 +125,13 @@ def backtest(  # noqa: PLR0913  # an option is a parameter
 
     Against an older version of the subscriptions: which events each of them gains and loses.
     """
+    from predicast.cli.files.events import events_in
+    from predicast.cli.files.subscriptions import Fields
     from predicast.engine.backtest import Versions
 
     if [subscriptions, against, events].count("-") > 1:
         raise typer.BadParameter("only one can be standard input", param_hint="'--events'")
-    fields = (subscriptions_format, id, expression, absent)
+    fields = (subscriptions_format, dialect, Fields(id, expression), absent)
     new = _engine(subscriptions, *fields)
     old = None if against is None else _engine(against, *fields)
     at = arrival(now)
@@ -135,7 +141,7 @@ def backtest(  # noqa: PLR0913  # an option is a parameter
         )
     else:
         versions = Versions(new, old, on_invalid.value)
-        found = _from_file(versions, events, events_format, samples, at)
+        found = _from_file(versions, events_in(events, events_format, dialect), samples, at)
     listed = [each for each in found.fired if not changed or each.gained or each.lost]
     if as_json:
         typer.echo(_json(found, listed))
@@ -150,27 +156,26 @@ def is_spark_path(path: str) -> bool:
     return "://" in path or any(each in path for each in "*?[{") or Path(path).is_dir()
 
 
-def _engine(path: str, form: Form | None, id: str, expression: str, absent: Absence) -> Engine:
-    from predicast.cli.files.subscriptions import Fields, load, subscriptions_in
+def _engine(
+    path: str, form: Form | None, dialect: str | None, fields: Fields, absent: Absence
+) -> Engine:
+    from predicast.cli.files.subscriptions import load, subscriptions_in
     from predicast.engine import Engine
 
     engine = Engine(absent=absent.value)
-    source = subscriptions_in(path, form)
+    source = subscriptions_in(path, form, dialect)
     with progress(f"Reading {source.path}", source.size()) as report:
-        load(engine, source, Fields(id, expression), report=report)
+        load(engine, source, fields, report=report)
     return engine
 
 
-def _from_file(
-    versions: Any, path: str, form: Form | None, samples: int, now: datetime
-) -> Backtest:
+def _from_file(versions: Versions, source: Source, samples: int, now: datetime) -> Backtest:
     from predicast.cli.files.events import Reader
-    from predicast.cli.files.source import Source
     from predicast.cli.runs import FlatRun
     from predicast.engine.backtest import Tally
 
     tally = Tally(versions, samples)
-    run = FlatRun(versions.engine, Reader(source=Source.of(path, form), whole=True, now=now))
+    run = FlatRun(versions.engine, Reader(source=source, whole=True, now=now))
     notes: list[str] = []
     try:
         with progress("Matching events", run.size()) as report:

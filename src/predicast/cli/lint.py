@@ -14,6 +14,7 @@ from predicast.cli.graphs import GraphOptions, Ontologies, Validate
 from predicast.cli.options import (
     Absence,
     Absent,
+    DialectOption,
     ExpressionField,
     IdField,
     Subscriptions,
@@ -23,6 +24,7 @@ from predicast.cli.terminal import output, print_note, progress, visible
 
 if TYPE_CHECKING:
     from predicast.cli.files.source import Source
+    from predicast.cli.files.subscriptions import Record
     from predicast.engine import Engine
     from predicast.engine.lint import Finding
     from predicast.errors import InputFileError
@@ -41,10 +43,11 @@ class FailOn(enum.StrEnum):
 
 
 class Placed(NamedTuple):
-    """A finding, and the line of the file that it is about."""
+    """A finding, and the file and line that it is about."""
 
     finding: Finding
-    line: int | None
+    path: str
+    line: int
 
 
 def lint(  # noqa: PLR0913  # an option is a parameter
@@ -92,6 +95,7 @@ def lint(  # noqa: PLR0913  # an option is a parameter
         typer.Option("--fail-on", help="From which severity on the exit code is 1."),
     ] = FailOn.WARNING,
     subscriptions_format: SubscriptionsForm = None,
+    dialect: DialectOption = None,
     id: IdField = "id",
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
@@ -106,6 +110,7 @@ def lint(  # noqa: PLR0913  # an option is a parameter
     that do not go with a sample of events; what has to be tested with every event. All that cannot
     be read is listed, too.
     """
+    from predicast.cli.files.events import events_in
     from predicast.cli.files.subscriptions import Fields, load, subscriptions_in
     from predicast.engine import Engine
     from predicast.engine.lint.linting import checked_checks
@@ -116,9 +121,9 @@ def lint(  # noqa: PLR0913  # an option is a parameter
         )
     asked = sorted(checked_checks(check or None))
     vocabulary = GraphOptions.of(ontology, False, None, Validate.OFF).vocabulary()
-    source = subscriptions_in(subscriptions, subscriptions_format)
+    source = subscriptions_in(subscriptions, subscriptions_format, dialect)
     engine = Engine(absent=absent.value, ontology=vocabulary)
-    lines: dict[str, int] = {}
+    records: dict[str, Record] = {}
     with progress("Reading subscriptions", source.size()) as report:
         invalid = load(
             engine,
@@ -126,14 +131,16 @@ def lint(  # noqa: PLR0913  # an option is a parameter
             Fields(id, expression),
             drop_invalid=True,
             report=report,
-            places=lines,
+            seen=records,
         )
-    seen = None if events is None else _sample(engine, events, events_format, sample)
+    history = None if events is None else events_in(events, events_format, dialect)
+    seen = None if history is None else _sample(engine, history, sample)
     with progress("Checking subscriptions", None):
         found = engine.lint(seen, checks=asked, across_owners=across_owners)
-    placed = [_invalid(source, each, lines) for each in invalid]
-    placed += [Placed(each, lines[each.id]) for each in found]
-    placed.sort(key=lambda each: each.line or 0)
+    files = {id: (each.file or source).path for id, each in records.items()}
+    placed = [_invalid(source, each, records, files) for each in invalid]
+    placed += [Placed(each, files[each.id], records[each.id].line) for each in found]
+    placed.sort(key=lambda each: (each.path, each.line))
     count = len(engine) + len(invalid)
     if as_json:
         typer.echo(_json(engine, placed, count))
@@ -146,11 +153,9 @@ def lint(  # noqa: PLR0913  # an option is a parameter
         raise typer.Exit(FOUND)
 
 
-def _sample(engine: Engine, path: str, form: Form | None, most: int) -> list[dict[str, object]]:
+def _sample(engine: Engine, source: Source, most: int) -> list[dict[str, object]]:
     from predicast.cli.files.events import Reader
-    from predicast.cli.files.source import Source
 
-    source = Source.of(path, form)
     with progress("Reading events", None):
         found = Reader(source=source).sample(engine, most)
     if not found:
@@ -158,16 +163,19 @@ def _sample(engine: Engine, path: str, form: Form | None, most: int) -> list[dic
     return found
 
 
-def _invalid(source: Source, error: InputFileError, lines: dict[str, int]) -> Placed:
+def _invalid(
+    source: Source, error: InputFileError, records: dict[str, Record], files: dict[str, str]
+) -> Placed:
     """A subscription that cannot be read, as a finding."""
     from predicast.engine.lint import Check, Finding
 
-    line = error.line or 0
+    path, line = error.path or source.path, error.line or 0
     # The line of a text may be some lines below that of its id.
-    id = max((each for each in lines if lines[each] <= line), key=lines.__getitem__, default="")
-    message = error.message.removeprefix(f"{source.path}, {source.counted} {line}: ")
+    before = [id for id, each in records.items() if each.line <= line and files[id] == path]
+    id = max(before, key=lambda each: records[each].line, default="")
+    message = error.message.removeprefix(f"{path}, {source.counted} {line}: ")
     message = message.removeprefix(f"subscription {id!r}: ")
-    return Placed(Finding(id, Check.INVALID, message, ""), line)
+    return Placed(Finding(id, Check.INVALID, message, ""), path, line)
 
 
 def _print_table(source: Source, placed: Sequence[Placed], count: int) -> None:
@@ -177,7 +185,9 @@ def _print_table(source: Source, placed: Sequence[Placed], count: int) -> None:
 
     console = output()
     if placed:
+        several = {each.path for each in placed} != {source.path}
         table = Table(
+            *([Column("file", overflow="fold")] if several else []),
             Column(source.counted, justify="right"),
             Column("subscription", overflow="fold"),
             Column("finding", no_wrap=True),
@@ -185,11 +195,12 @@ def _print_table(source: Source, placed: Sequence[Placed], count: int) -> None:
             box=box.SIMPLE_HEAD,
             expand=True,
         )
-        for finding, line in placed:
+        for finding, path, line in placed:
             said = "\n".join(map(visible, finding.message.split("\n")))
             said += f"; {visible(finding.advice)}" if finding.advice else ""
             table.add_row(
-                "" if line is None else str(line),
+                *([visible(path)] if several else []),
+                str(line),
                 visible(finding.id),
                 Text(finding.check, _COLOURS[finding.severity]),
                 said,
@@ -220,6 +231,7 @@ def _json(engine: Engine, placed: Sequence[Placed], count: int) -> str:
     }
     findings = [
         {
+            "file": path,
             "line": line,
             "id": finding.id,
             "check": finding.check,
@@ -229,7 +241,7 @@ def _json(engine: Engine, placed: Sequence[Placed], count: int) -> str:
             "other": finding.other,
             "attribute": finding.attribute,
         }
-        for finding, line in placed
+        for finding, path, line in placed
     ]
     document = {"subscriptions": count, "findings": findings, "costs": costs}
     return msgspec.json.encode(document).decode()

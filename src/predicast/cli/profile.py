@@ -10,6 +10,7 @@ from predicast.cli.files.source import Form
 from predicast.cli.options import (
     Absence,
     Absent,
+    DialectOption,
     ExpressionField,
     IdField,
     Now,
@@ -58,6 +59,7 @@ def profile(  # noqa: PLR0913  # an option is a parameter
         ),
     ] = None,
     subscriptions_format: SubscriptionsForm = None,
+    dialect: DialectOption = None,
     id: IdField = "id",
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
@@ -67,19 +69,19 @@ def profile(  # noqa: PLR0913  # an option is a parameter
     ] = False,
 ) -> None:
     """Say which subscriptions cost most and which never match, by a sample of events."""
-    from predicast.cli.files.events import Reader
-    from predicast.cli.files.source import Source
+    from predicast.cli.files.events import Reader, events_in
     from predicast.cli.files.subscriptions import Fields, load, subscriptions_in
     from predicast.engine import Engine
 
     if subscriptions == events == "-":
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENTS'")
     engine = Engine(absent=absent.value, on_invalid="absent")
-    source = subscriptions_in(subscriptions, subscriptions_format)
+    source = subscriptions_in(subscriptions, subscriptions_format, dialect)
     with progress("Reading subscriptions", source.size()) as report:
         load(engine, source, Fields(id, expression), report=report)
     with progress("Reading events", None):
-        seen = Reader(source=Source.of(events, events_format)).sample(engine, sample)
+        reader = Reader(source=events_in(events, events_format, dialect))
+        seen = reader.sample(engine, sample)
     with progress("Measuring", None):
         found = engine.profile(seen, measured=measured, now=arrival(now))
     if as_json:

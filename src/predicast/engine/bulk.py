@@ -1,9 +1,9 @@
 """Many new subscriptions at once: what they may be given as, and what becomes of them.
 
 Given as (id, expression) pairs, as a mapping of ids to expressions, or as records with ``id``,
-``expression`` and, if they like, ``owner`` and ``parameters``; or as a frame with these columns
-(``frame_records.py``). They become groups of subscriptions that are alike, in columns: no object
-per subscription is left behind.
+``expression`` and, if they like, ``owner``, ``parameters`` and ``dialect``; or as a frame with
+these columns (``frame_records.py``). They become groups of subscriptions that are alike, in
+columns: no object per subscription is left behind.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from predicast.engine.operations import Subscribe
 from predicast.engine.templates import Template
 from predicast.errors import InvalidSubscriptionError, PredicastError, shortened, suggest
 from predicast.language import Readable
-from predicast.language.reading import as_held, stated_by
+from predicast.language.reading import WHERE, as_held, stated_by
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ Records: TypeAlias = Union[  # a string in a | would be an error at run time
     "TableLike",
 ]
 
-_FIELDS: Final = ("id", "expression", "owner", "parameters")
+_FIELDS: Final = ("id", "expression", "owner", "parameters", "dialect")
 _PAIR: Final = 2
 
 
@@ -44,14 +44,17 @@ class Bulk(NamedTuple):
     owners: dict[int, str | None]
     templates: dict[int, Template | None]
     sources: dict[int, str | None]
+    dialects: dict[int, str]  # of texts that are not ``where``
 
 
-def read_records(given: Records, owner: str | None) -> Iterator[Subscribe]:
-    """Each of them as an operation; whatever names no owner is this owner's."""
+def read_records(
+    given: Records, owner: str | None, dialect: str | None = None
+) -> Iterator[Subscribe]:
+    """Each of them as an operation; whatever names no owner, or dialect, is of this one."""
     if owner is not None:
         check_id("owner", owner)
     for position, record in enumerate(_listed(given)):
-        yield _operation(position, record, owner)
+        yield _operation(position, record, owner, dialect)
 
 
 def _listed(given: Any) -> Iterable[Any]:
@@ -85,17 +88,19 @@ _WAYS: Final = (
 )
 
 
-def _operation(position: int, record: Any, owner: str | None) -> Subscribe:
+def _operation(position: int, record: Any, owner: str | None, dialect: str | None) -> Subscribe:
     if isinstance(record, tuple | list) and len(record) == _PAIR:
-        return Subscribe(record[0], record[1], owner)
+        return Subscribe(record[0], record[1], owner, None, False, dialect)
     if isinstance(record, Mapping):
         _check_fields(position, record)
-        own = record.get("owner")
+        own, in_dialect = record.get("owner"), record.get("dialect")
         return Subscribe(
             record["id"],
             record["expression"],
             owner if own is None else own,
             record.get("parameters"),
+            False,
+            dialect if in_dialect is None else in_dialect,
         )
     if isinstance(record, Subscribe):
         return record
@@ -122,18 +127,25 @@ def _invalid(position: int | None, what: str, given: object) -> InvalidSubscript
 
 def bulk_of(operations: Iterable[Subscribe]) -> Bulk:
     """New subscriptions, read one by one; their ids are valid and all different."""
+    from predicast.language.dialect_registry import stated_in
     from predicast.model.operand_columns import Gathering
 
     ids: list[str] = []
     owners: dict[int, str | None] = {}
     templates: dict[int, Template | None] = {}
     sources: dict[int, str | None] = {}
+    dialects: dict[int, str] = {}
     gathering = Gathering()
     for position, operation in enumerate(operations):
         ids.append(operation.id)
         try:
-            expression = as_held(operation.expression)
-            stated, parametric = stated_by(expression, operation.parameters)
+            if operation.dialect is not None and operation.dialect != WHERE:
+                expression, parametric = operation.expression, None
+                stated = stated_in(operation.dialect, expression, operation.parameters)
+                dialects[position] = operation.dialect
+            else:
+                expression = as_held(operation.expression)
+                stated, parametric = stated_by(expression, operation.parameters)
             if operation.owner is not None:
                 check_id("owner", operation.owner)
                 owners[position] = operation.owner
@@ -147,7 +159,7 @@ def bulk_of(operations: Iterable[Subscribe]) -> Bulk:
             sources[position] = expression
         gathering.add(position, *stated)
     check_ids(ids)
-    return Bulk(ids, gathering.groups(), owners, templates, sources)
+    return Bulk(ids, gathering.groups(), owners, templates, sources, dialects)
 
 
 def bulk_from_arrow(table: TableLike, owner: str | None) -> Bulk:
@@ -159,4 +171,7 @@ def bulk_from_arrow(table: TableLike, owner: str | None) -> Bulk:
     array, groups = alike_from_arrow(table)
     check_arrow_ids(array)
     ids = array.to_pylist()
-    return Bulk(ids, groups, {} if owner is None else dict.fromkeys(range(len(ids)), owner), {}, {})
+    owners: dict[int, str | None] = {}
+    if owner is not None:
+        owners = dict.fromkeys(range(len(ids)), owner)
+    return Bulk(ids, groups, owners, {}, {}, {})

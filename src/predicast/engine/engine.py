@@ -127,6 +127,11 @@ class Engine(EngineOfTables):
             stated = dict(store.statements.items())
             return [store.entry(id, key, stated[key]) for id, key in store.ids.items()]
 
+    def dialects(self) -> frozenset[str]:
+        """The names of the dialects that some texts are of, beside ``where``."""
+        with self._lock:
+            return frozenset(self._whole().sources.dialects().values())
+
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at.
 
@@ -175,21 +180,28 @@ class Engine(EngineOfTables):
         owner: str | None = None,
         parameters: Mapping[str, Value] | None = None,
         replace: bool = False,
+        dialect: str | None = None,
     ) -> str:
         """Add a subscription and return its id, one of our own making if none is given.
 
         Where text may have parameters, ``x BETWEEN :x1 AND :x2``, whose values ``parameters``
         gives and ``change`` can set anew without parsing anything. An id that is taken is refused;
-        with ``replace`` it gets the new expression and owner instead.
+        with ``replace`` it gets the new expression and owner instead. ``dialect`` names the
+        language of the text, if it is not ``where``.
         """
         store = self._store  # as _read_and_run does, without two functions for each subscription
-        vocabulary, said = store.vocabulary, store.read(id, expression, parameters)
+        vocabulary, said = store.vocabulary, store.read(id, expression, parameters, dialect)
         with self._lock:
             store.recover()
             if store.still_reads_by(vocabulary):
                 return store.subscribe(id, said, owner, replace=replace)
         return self.subscribe(
-            expression, id=id, owner=owner, parameters=parameters, replace=replace
+            expression,
+            id=id,
+            owner=owner,
+            parameters=parameters,
+            replace=replace,
+            dialect=dialect,
         )
 
     def change(
@@ -198,31 +210,38 @@ class Engine(EngineOfTables):
         expression: Readable | None = None,
         *,
         parameters: Mapping[str, Value] | None = None,
+        dialect: str | None = None,
     ) -> None:
         """Replace what a subscription states, or some of its parameters; id and owner stay."""
         store = self._store
-        vocabulary, said = store.vocabulary, store.read_change(id, expression, parameters)
+        vocabulary = store.vocabulary
+        said = store.read_change(id, expression, parameters, dialect)
         with self._lock:
             store.recover()
             if store.still_reads_by(vocabulary):
                 return store.change(id, said, parameters)
-        return self.change(id, expression, parameters=parameters)
+        return self.change(id, expression, parameters=parameters, dialect=dialect)
 
     def subscribe_many(
-        self, records: Records, *, owner: str | None = None, replace: bool = False
+        self,
+        records: Records,
+        *,
+        owner: str | None = None,
+        replace: bool = False,
+        dialect: str | None = None,
     ) -> None:
         """Add many subscriptions: all of them or, if one is refused, none.
 
         Given as (id, expression) pairs, as a mapping of ids to expressions, or as records with
-        ``id``, ``expression`` and perhaps ``owner`` and ``parameters``; these may be the columns of
-        a frame of pandas, Polars, DuckDB or PyArrow. ``owner`` is whose they are unless a record
-        says otherwise. An id that is taken is refused; with ``replace`` it gets the
-        new expression and owner instead.
+        ``id``, ``expression`` and perhaps ``owner``, ``parameters`` and ``dialect``; these may be
+        the columns of a frame of pandas, Polars, DuckDB or PyArrow. ``owner`` is whose they are,
+        and ``dialect`` the language of their texts, unless a record says otherwise. An id that is
+        taken is refused; with ``replace`` it gets the new expression and owner instead.
         """
         from predicast.engine.bulk import read_records
         from predicast.engine.window_reports import read_all, run_together
 
-        operations: Iterable[Subscribe] = read_records(records, owner)
+        operations: Iterable[Subscribe] = read_records(records, owner, dialect)
         if self._store.vocabulary is not None:
             operations = list(operations)  # they may have to be read twice
         if not replace:

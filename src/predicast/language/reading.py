@@ -24,6 +24,7 @@ from predicast.model.outline import Stated, outlined
 if TYPE_CHECKING:
     from predicast.language.parameters import Parametric
 
+WHERE: Final = "where"  # the dialect that is meant where none is named
 T = TypeVar("T")
 # How queries of SPARQL and statement patterns begin.
 _PATTERN: Final = re.compile(

@@ -194,8 +194,8 @@ class SubscriptionTable:
         >>> table = SubscriptionTable(tempfile.mkdtemp())
         >>> table.subscribe("price < 10", id="a")
         'a'
-        >>> table.diff(0, 1)
-        [Subscribe(id='a', expression='price < 10', owner=None, parameters=None, replace=False)]
+        >>> table.diff(0, 1)  # doctest: +ELLIPSIS
+        [Subscribe(id='a', expression='price < 10', owner=None, ..., dialect=None)]
         """
         return operations(self.row_changes(before, after))
 
