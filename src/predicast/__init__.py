@@ -2,7 +2,6 @@
 satisfy.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from predicast.__about__ import __version__
@@ -12,7 +11,6 @@ from predicast.language import attr
 from predicast.model import Event, Interval
 
 if TYPE_CHECKING:
-    from predicast.engine.backtest import backtest
     from predicast.matching.region_join import (
         RegionPairs,
         count_region_pairs,
@@ -30,7 +28,6 @@ __all__ = [
     "Unsubscribe",
     "__version__",
     "attr",
-    "backtest",
     "count_region_pairs",
     "covers",
     "join_regions",
@@ -38,17 +35,12 @@ __all__ = [
 ]
 
 # What needs NumPy and Arrow, which take longer to import than all the rest, is imported when asked.
-_REGIONS = "predicast.matching.region_join"
-_LATER = {
-    "RegionPairs": _REGIONS,
-    "backtest": "predicast.engine.backtest",
-    "count_region_pairs": _REGIONS,
-    "join_regions": _REGIONS,
-    "join_regions_in_pieces": _REGIONS,
-}
+_LATER = frozenset({"RegionPairs", "count_region_pairs", "join_regions", "join_regions_in_pieces"})
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_LATER[name]), name)
+    from predicast.matching import region_join
+
+    return getattr(region_join, name)

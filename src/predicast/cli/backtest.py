@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from predicast.engine.backtest import Backtest, Fired, Versions
 
 _REFUSED: Final = 2
-_READ_BY_SPARK: Final = {
+_READ_BY_SPARK: Final[dict[Form, tuple[str, dict[str, str]]]] = {
     Form.PARQUET: ("parquet", {}),
     Form.JSON_LINES: ("json", {}),
     Form.CSV: ("csv", {"header": "true", "inferSchema": "true"}),
@@ -208,33 +208,26 @@ def _on_spark(
         line = install_line(*missing)
         print_error(f"Spark needs {', '.join(missing)}; this installs them:\n  {line}")
         raise typer.Exit(_REFUSED)
-    from pyspark.errors import PySparkException
-
-    from predicast import spark as ps
-    from predicast.errors import PipelineError
+    from predicast.spark.backtest import backtest_path
     from predicast.spark.sessions import session_of
 
     chosen = form or form_of(path)[0] or Form.PARQUET
     if chosen not in _READ_BY_SPARK:
         raise typer.BadParameter(f"Spark does not read {chosen}", param_hint="'--events-format'")
-    name, options = _READ_BY_SPARK[chosen]
     with (
         progress("Matching events on Spark", None),
         session_of("predicast backtest", master, remote) as session,
     ):
-        try:
-            history = session.read.format(name).options(**options).load(path)
-            return ps.backtest(
-                history,
-                new,
-                against=old,
-                samples=samples,
-                on_invalid=on_invalid.value,
-                now=now,
-            )
-        except PySparkException as error:
-            said = str(error).split("\n\nJVM stacktrace")[0].split("\n")[0]
-            raise PipelineError(f"{path}: {said}") from error
+        return backtest_path(
+            session,
+            path,
+            *_READ_BY_SPARK[chosen],
+            new,
+            old,
+            samples=samples,
+            on_invalid=on_invalid.value,
+            now=now,
+        )
 
 
 def _print(found: Backtest, listed: list[Fired], *, has_old: bool) -> None:

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -24,13 +24,10 @@ from predicast.engine.engine import Engine
 from predicast.engine.matched_batches import matched_batches
 from predicast.engine.operations import Subscribe
 from predicast.errors import InvalidOptionError
-from predicast.model import Absent, Event
-from predicast.model.vocabulary import HasVocabulary
+from predicast.model import Event
 
 if TYPE_CHECKING:
     from predicast.arrow import TableLike
-
-Subscriptions: TypeAlias = Engine | Records
 
 NEW: Final = "+"
 OLD: Final = "-"
@@ -89,24 +86,12 @@ class Backtest:
 
 
 def backtest(
+    versions: Versions,
     events: Iterable[Event | Mapping[str, Any]] | TableLike,
-    subscriptions: Subscriptions,
-    *,
-    against: Subscriptions | None = None,
-    samples: int = 3,
-    absent: Absent = "fails",
-    on_invalid: OnInvalid = "raise",
-    now: datetime | None = None,
-    ontology: HasVocabulary | None = None,
+    samples: int,
+    now: datetime | None,
 ) -> Backtest:
-    """How often subscriptions would have fired in these events; gained and lost against others.
-
-    Events are mappings, or a table or frame in any form that ``Engine.match_arrow`` takes; a
-    stream of batches is read as it comes. Subscriptions are an engine, or what
-    ``Engine.subscribe_many`` takes, read with ``absent`` and ``ontology``. ``samples`` is how many
-    events are kept of each sort. ``on_invalid`` and ``now`` are those of ``Engine.match``.
-    """
-    versions = Versions.of(subscriptions, against, absent, ontology, on_invalid)
+    """How often subscriptions would have fired in these events."""
     tally = Tally(versions, samples)
     at = datetime.now(UTC) if now is None else now
     for batch in matched_batches(versions.engine, events, at):
@@ -137,23 +122,14 @@ class Versions:
 
     @classmethod
     def of(
-        cls,
-        subscriptions: Subscriptions,
-        against: Subscriptions | None,
-        absent: Absent,
-        ontology: HasVocabulary | None,
-        on_invalid: OnInvalid,
+        cls, new: Engine, against: Engine | Records | None, on_invalid: OnInvalid | None = None
     ) -> Versions:
-        """From engines, or from what engines are made of."""
-
-        def engine(given: Subscriptions) -> Engine:
-            if isinstance(given, Engine):
-                return given
-            made = Engine(absent=absent, ontology=ontology)
-            made.subscribe_many(given)
-            return made
-
-        return cls(engine(subscriptions), None if against is None else engine(against), on_invalid)
+        """The second version may be given as what an engine is made of."""
+        old = against
+        if old is not None and not isinstance(old, Engine):
+            old = Engine(absent=new.absent, ontology=new.vocabulary)
+            old.subscribe_many(against)  # type: ignore[arg-type]  # it is no engine
+        return cls(new, old, new.on_invalid if on_invalid is None else on_invalid)
 
 
 def _state(id: str, new: Mapping[str, Any], old: Mapping[str, Any]) -> State:

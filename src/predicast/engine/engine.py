@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from predicast.arrow import TableLike
+    from predicast.engine.backtest import Backtest
     from predicast.engine.bulk import Records
     from predicast.engine.lint import Finding
     from predicast.engine.profile import Profile
@@ -347,6 +348,26 @@ class Engine(EngineOfTables):
         givers = (lambda name: (name,)) if vocabulary is None else vocabulary.attribute_names
         linting = Linting(self.subscriptions(), reader, givers, self._absent)
         return linting.findings(events, asked, across_owners=across_owners)
+
+    def backtest(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | TableLike,
+        *,
+        against: Engine | Records | None = None,
+        samples: int = 3,
+        on_invalid: OnInvalid | None = None,
+        now: datetime | None = None,
+    ) -> Backtest:
+        """How often each subscription would have fired in these events of the past.
+
+        Events are in any form that ``match_batch`` or ``match_arrow`` takes; a stream of them is
+        read as it comes. ``against`` is another version of the subscriptions, an engine or what
+        ``subscribe_many`` takes: which events each gains and loses is counted, too. ``samples`` is
+        how many events are kept of each sort. ``predicast.spark.backtest`` does the same in Spark.
+        """
+        from predicast.engine.backtest import Versions, backtest
+
+        return backtest(Versions.of(self, against, on_invalid), events, samples, now)
 
     def profile(
         self,

@@ -1,18 +1,21 @@
 """``backtest``: what subscriptions would have matched in a DataFrame of events of the past.
 
-It is ``predicast.backtest`` for histories that one machine does not hold, and gives the same
+It is ``Engine.backtest`` for histories that one machine does not hold, and gives the same
 record. Events are matched where they are; what comes to the driver is a few rows for each
 subscription. Which events are the samples is Spark's choice: those that differ in a hash of theirs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from predicast.engine import Engine
 from predicast.engine.asking import OnInvalid
-from predicast.engine.backtest import Backtest, Fired, State, Subscriptions, Versions
-from predicast.errors import ColumnClashError, InvalidOptionError
+from predicast.engine.backtest import Backtest, Fired, State, Versions
+from predicast.engine.bulk import Records
+from predicast.errors import ColumnClashError, InvalidOptionError, PipelineError
 from predicast.model import Absent
 from predicast.model.vocabulary import HasVocabulary
 from predicast.spark.matching import match
@@ -20,7 +23,7 @@ from predicast.spark.schemas import Intervals
 from predicast.spark.shipping import check_frame
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 _EVENT: Final = "predicast_event"  # an event as JSON, beside what it matches
 _BOTH: Final = "both"
@@ -34,9 +37,9 @@ _OF: Final = (
 
 def backtest(
     events: DataFrame,
-    subscriptions: Subscriptions,
+    subscriptions: Engine | Records,
     *,
-    against: Subscriptions | None = None,
+    against: Engine | Records | None = None,
     samples: int = 3,
     absent: Absent = "fails",
     on_invalid: OnInvalid = "raise",
@@ -57,7 +60,11 @@ def backtest(
     check_frame(events)
     if _EVENT in events.columns:
         raise ColumnClashError(f"events may have no column {_EVENT!r}", column=_EVENT)
-    versions = Versions.of(subscriptions, against, absent, ontology, "raise")
+    if not isinstance(subscriptions, Engine):
+        made = Engine(absent=absent, ontology=ontology)
+        made.subscribe_many(subscriptions)
+        subscriptions = made
+    versions = Versions.of(subscriptions, against)
     matched = match(
         _with_text(events),
         versions.engine,
@@ -71,6 +78,25 @@ def backtest(
     for row in _summed(matched, max(samples, 1)).collect():
         _add(found[row["id"]], row, samples, has_old=versions.has_old)
     return Backtest(events.count(), list(found.values()))
+
+
+def backtest_path(
+    session: SparkSession,
+    path: str,
+    format: str,
+    options: Mapping[str, str],
+    new: Engine,
+    old: Engine | None,
+    **asked: Any,
+) -> Backtest:
+    """The same of events that Spark finds under a path; if it finds none, it says so."""
+    from pyspark.errors import PySparkException
+
+    try:
+        history = session.read.format(format).options(**options).load(path)
+        return backtest(history, new, against=old, **asked)
+    except PySparkException as error:
+        raise PipelineError(f"{path}: {str(error).splitlines()[0]}") from error
 
 
 def _with_text(events: DataFrame) -> DataFrame:

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import predicast
-from predicast import Engine, backtest
-from predicast.engine.backtest import Fired, State
+from predicast import Engine
+from predicast.engine.backtest import Backtest, Fired, State
 from predicast.errors import InvalidEventError, InvalidOptionError, InvalidValueError, ParseError
 
 OLD = {"kept": "price < 10", "moved": "price < 10 AND kind = 'a'", "gone": "kind = 'b'"}
@@ -24,6 +23,12 @@ EVENTS: list[dict[str, Any]] = [
     {"price": 5, "kind": "b"},
     {"price": None, "kind": "a"},
 ]
+
+
+def backtest(events: Any, subscriptions: dict[str, str], **asked: Any) -> Backtest:
+    engine = Engine()
+    engine.subscribe_many(subscriptions)
+    return engine.backtest(events, **asked)
 
 
 def frames() -> list[Any]:
@@ -54,7 +59,7 @@ def test_what_a_new_version_gains_and_loses(events: Any) -> None:
 def test_without_an_old_version_only_what_fires_is_counted() -> None:
     engine = Engine()
     engine.subscribe("price < :most", id="a", parameters={"most": 10})
-    found = backtest(pa.Table.from_pylist(EVENTS), engine, samples=1)
+    found = engine.backtest(pa.Table.from_pylist(EVENTS), samples=1)
     assert found.fired == [Fired("a", State.NEW, 2, samples=[EVENTS[0]])]
 
 
@@ -73,18 +78,14 @@ def test_nothing_at_all() -> None:
 
 def test_what_is_wrong_is_said() -> None:
     with pytest.raises(ParseError):
-        backtest([], {"a": "x <"})
+        backtest([], {}, against={"a": "x <"})
     with pytest.raises(InvalidOptionError, match="samples"):
         backtest([], {}, samples=-1)
     with pytest.raises(InvalidOptionError, match="what absence means"):
-        backtest([], Engine(), against=Engine(absent="passes"))
+        backtest([], {}, against=Engine(absent="passes"))
     with pytest.raises((InvalidEventError, InvalidValueError)):
         backtest([{"x": float("nan")}], {"a": "x < 1"})
     assert backtest([{"x": float("nan")}], {"a": "x < 1"}, on_invalid="skip").events == 1
-
-
-def test_it_is_exported() -> None:
-    assert "backtest" in predicast.__all__
 
 
 _TEXTS = st.dictionaries(
