@@ -100,6 +100,7 @@ _ALL: Final = (
     _strict("length", values.length, _NUMBER, _STRING),
     _strict("size", len, _NUMBER, _LIST),
     _strict("ip_in", addresses.is_in, _BOOLEAN, _STRING, _STRING),
+    _strict("ip_digits", addresses.digits, _STRING, _STRING),
     Function("substring", (_STRING, _NUMBER, _NUMBER), 2, 3, _STRING, values.substring),
     Function("concat", (_STRING,), 2, _MANY, _STRING, values.concatenate),
     _choosing("coalesce", values.first, _ANY),

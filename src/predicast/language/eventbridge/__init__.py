@@ -1,0 +1,5 @@
+"""EventBridge's event patterns, and the filter policies of SNS, which are a part of them."""
+
+from predicast.language.eventbridge.dialect import EventBridge
+
+__all__ = ["EventBridge"]
