@@ -70,7 +70,7 @@ PARTS: dict[str, tuple[str, str]] = {
     "demo/": ("the three worlds of `make run`", "errors model language engine spark"),
     "cli/": (
         "one command per file",
-        "errors model arrow language matching engine graph routing spark demo",
+        "errors bounded_cache model arrow language matching engine graph routing spark demo",
     ),
 }
 MAY_IMPORT: dict[str, set[str]] = {

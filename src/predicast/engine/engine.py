@@ -125,6 +125,11 @@ class Engine(EngineOfTables):
             stated = dict(store.statements.items())
             return [store.entry(id, key, stated[key]) for id, key in store.ids.items()]
 
+    def dialects(self) -> frozenset[str]:
+        """The names of the dialects that some texts are of, beside ``where``."""
+        with self._lock:
+            return frozenset(self._whole().sources.dialects().values())
+
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at.
 

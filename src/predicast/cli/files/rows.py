@@ -27,6 +27,7 @@ class FileRow(NamedTuple):
     text_lines: TextLines | None = (
         None  # where the lines of its text stand, if in lines of their own
     )
+    file: Source | None = None  # of a folder: the one that holds it
 
 
 class Columns(NamedTuple):
@@ -46,6 +47,11 @@ def rows(
     source: Source, columns: Columns, report: Callable[[int], None] = lambda _done: None
 ) -> Iterator[FileRow]:
     """All rows of a file; ``report`` is told now and then how many bytes have been read."""
+    if source.form is Form.OWN:
+        from predicast.cli.files.dialect_files import own_rows
+
+        yield from own_rows(source, columns, report)
+        return
     # Parquet is read from its end, which a pipe does not let one do.
     seekable = source.kept() if source.form is Form.PARQUET else nullcontext(source)
     with seekable as file, file.opened() as opened:
