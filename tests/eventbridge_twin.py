@@ -83,7 +83,7 @@ def _go_together(some: dict[int, int], others: dict[int, int]) -> bool:
 def _passes(test: Any, value: Any) -> bool:  # one for each kind of test
     if not isinstance(test, Mapping):
         if isinstance(test, str) and isinstance(value, str) and _address(test) is not None:
-            return _address(test) == _address(value)
+            return bool(_address(test) == _address(value))
         return _same(test, value)
     ((word, operand),) = test.items()
     if word == "exists":

@@ -8,6 +8,7 @@ from typing import Any
 from predicast.language.dialect import Dialect
 from predicast.language.eventbridge.events import read_event
 from predicast.language.eventbridge.parser import PatternReader, parse_pattern
+from predicast.language.eventbridge.printer import pattern_text
 from predicast.language.eventbridge.translation import subscription_of_branches
 from predicast.model import Subscription
 
@@ -19,6 +20,9 @@ class EventBridge(Dialect):
 
     def parse(self, text: str) -> Subscription:
         return subscription_of_branches(parse_pattern(text, PatternReader()))
+
+    def to_text(self, subscription: Subscription) -> str:
+        return pattern_text(subscription, self.parse, self.name)
 
     def read_event(self, document: Any) -> Mapping[str, Any]:
         return read_event(document)

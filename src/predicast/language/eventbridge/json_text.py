@@ -47,7 +47,9 @@ def read_json(text: str, what: str) -> Any:
     if surrogate is not None:
         raise error_at(ParseError, text, surrogate, f"the text {NOT_UNICODE}")
     try:
-        return _DECODER.decode(text)
+        tree = _DECODER.decode(text)
+        if "\\u" in text and (way := _way_to_surrogate(tree)) is not None:
+            raise error_at(ParseError, text, place_of(text, *way), f"the text {NOT_UNICODE}")
     except json.JSONDecodeError as error:
         raise error_at(ParseError, text, error.pos, f"this is no JSON: {error.msg}") from None
     except _NoJsonError as error:
@@ -57,6 +59,24 @@ def read_json(text: str, what: str) -> Any:
         raise NestingTooDeepError(
             f"the {what} nests deeper than {MAX_DEPTH} objects and arrays", limit=MAX_DEPTH
         ) from None
+    return tree
+
+
+def _way_to_surrogate(tree: Any) -> tuple[list[int], bool] | None:
+    """The way to a string that holds half of a character, and whether that is a name."""
+    pending: list[tuple[Any, list[int]]] = [(tree, [])]
+    while pending:
+        value, way = pending.pop()
+        if isinstance(value, str) and lone_surrogate(value) is not None:
+            return way, False
+        if isinstance(value, Members):
+            for position, (name, each) in enumerate(value):
+                if lone_surrogate(name) is not None:
+                    return [*way, position], True
+                pending.append((each, [*way, position]))
+        elif isinstance(value, list):
+            pending.extend((each, [*way, position]) for position, each in enumerate(value))
+    return None
 
 
 class _NoJsonError(Exception):
@@ -75,7 +95,7 @@ _DECODER: Final = json.JSONDecoder(
 _scanned: Final[Callable[[str, int], tuple[Any, int]]] = vars(_DECODER)["scan_once"]
 
 
-def place_of(text: str, way: Sequence[int], *, at_name: bool = False) -> int:
+def place_of(text: str, way: Sequence[int], at_name: bool = False) -> int:
     """Where a value begins, or its name, by the positions of the members that lead to it."""
     place = _skipped(text, 0)
     for step, position in enumerate(way):

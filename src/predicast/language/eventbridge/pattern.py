@@ -7,7 +7,6 @@ or within it, replaces what was said of it before, as it does in Event Ruler.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -49,12 +48,31 @@ class Range(NamedTuple):
     upper_open: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Test:
-    """One thing that a value may be."""
+    """One thing that a value may be; read-only."""
+
+    __slots__ = ("_hash", "kind", "operand")
 
     kind: Kind
-    operand: Any = None
+    operand: Any
+
+    def __init__(self, kind: Kind, operand: Any = None) -> None:
+        self.kind, self.operand = kind, operand
+        # Asked for often, by whoever remembers what tests come to.
+        self._hash = hash((kind, type(operand), operand))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        # The type belongs to it: 1 and True are equal in Python, and not here.
+        if not isinstance(other, Test):
+            return NotImplemented
+        same = self.kind is other.kind and type(self.operand) is type(other.operand)
+        return same and bool(self.operand == other.operand)
+
+    def __repr__(self) -> str:
+        return f"Test({self.kind}, {self.operand!r})"
 
 
 EXISTS: Final = Test(Kind.EXISTS)

@@ -17,16 +17,24 @@ to, and about the whole event if there was none; that is Event Ruler's rule, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
 from predicast.errors import NestingTooDeepError
-from predicast.language.eventbridge.conditions import absent, condition, exists, some
+from predicast.language.eventbridge.conditions import (
+    absent,
+    condition,
+    exists,
+    named,
+    normal,
+    some,
+    some_value,
+)
 from predicast.language.eventbridge.pattern import ABSENT, EXISTS, Branch, Test
 from predicast.model import And, Expression, Or, Subscription, subscription_of
 from predicast.model.constraint import MAX_LISTS
-from predicast.model.elements import ELEMENT, FIELDS
+from predicast.model.elements import FIELDS
 
 VALUES: Final = "[]"  # behind a path: the list of all values there
 OBJECTS: Final = "{}"  # behind a path: the list of all objects there
@@ -40,6 +48,8 @@ class Wanted(NamedTuple):
 
     @classmethod
     def of(cls, tests: Sequence[Test]) -> Wanted:
+        if EXISTS not in tests and ABSENT not in tests:
+            return cls(tuple(tests), may_be_absent=False)
         present = tuple(test for test in tests if test is not ABSENT)
         return cls((EXISTS,) if EXISTS in present else present, ABSENT in tests)
 
@@ -47,22 +57,32 @@ class Wanted(NamedTuple):
 Paths = Mapping[str, Wanted]
 
 
-def subscription_of_branches(branches: Iterable[Branch]) -> Subscription:
+def subscription_of_branches(branches: Sequence[Branch]) -> Subscription:
     """The subscription that a pattern with these branches is."""
-    return subscription_of(Or(tuple(_both(wanted_of(branch)) for branch in branches)))
+    ways = [_ways(wanted_of(branch)) for branch in branches]
+    if len(ways) == 1:
+        return normal(*ways[0])
+    return subscription_of(Or(tuple([way for both in ways for way in both])))
 
 
 def wanted_of(branch: Branch) -> Paths:
     """What is wanted at each path, in the order in which Event Ruler takes them."""
-    ordered = sorted(branch, key=lambda path: path.encode("utf-16-be", "surrogatepass"))
+    key = None if all(map(str.isascii, branch)) else _in_java
+    ordered = sorted(branch, key=key)
     return {path: Wanted.of(branch[path]) for path in ordered}
 
 
-def _both(paths: Paths) -> Expression:
+def _in_java(path: str) -> bytes:
+    """What sorts as a path does by its UTF-16 units."""
+    return path.encode("utf-16-be")
+
+
+def _ways(paths: Paths) -> list[Expression]:
+    """What a branch is of events without arrays, and of those with some."""
     single = of_singles(paths)
     if not any(wanted.tests for wanted in paths.values()):
-        return single
-    return Or((single, of_lists(paths)))
+        return [single]
+    return [single, of_lists(paths)]
 
 
 def of_singles(paths: Paths) -> Expression:
@@ -73,7 +93,7 @@ def of_singles(paths: Paths) -> Expression:
 def _of_single(path: str, wanted: Wanted) -> Expression:
     ways: list[Expression] = []
     if wanted.tests:
-        ways.append(condition(wanted.tests, path))
+        ways.append(condition(wanted.tests, named(path)))
     if wanted.may_be_absent:
         ways.append(_nothing_at(path, ""))
     return _any(ways)
@@ -81,8 +101,13 @@ def _of_single(path: str, wanted: Wanted) -> Expression:
 
 def _nothing_at(path: str, prefix: str) -> Expression:
     """That there is no value at a path, of an event with arrays or without."""
-    in_lists = absent(f"{prefix}{path}{VALUES}")
-    return in_lists if prefix else And((absent(path), in_lists))
+    in_lists = absent(_list(prefix, path, VALUES))
+    return in_lists if prefix else And((absent(named(path)), in_lists))
+
+
+def _list(prefix: str, path: str, of: str) -> str:
+    name = f"{prefix}{path}{of}"
+    return name if prefix else named(name)
 
 
 def of_lists(paths: Paths, prefix: str = "", depth: int = 1) -> Expression:
@@ -132,7 +157,7 @@ def _of_object(
             actual=depth + 1,
         )
     fields = {path[len(top) + 1 :]: wanted for path, wanted in below.items()}
-    objects = f"{prefix}{top}{OBJECTS}"
+    objects = _list(prefix, top, OBJECTS)
     inside = of_lists(fields, FIELDS, depth + 1)
     if own is None or own.tests:
         beside = [] if own is None else [_of_path("", own._replace(may_be_absent=False), FIELDS)]
@@ -142,12 +167,12 @@ def _of_object(
 
 
 def _of_path(path: str, wanted: Wanted, prefix: str) -> Expression:
-    name = f"{prefix}{path}{VALUES}"
+    name = _list(prefix, path, VALUES)
     ways: list[Expression] = []
     if EXISTS in wanted.tests:
         ways.append(exists(name))
     elif wanted.tests:
-        ways.append(some(name, condition(wanted.tests, ELEMENT)))
+        ways.append(some_value(name, wanted.tests))
     if wanted.may_be_absent:
         ways.append(_nothing_at(path, prefix))
     return _any(ways)
