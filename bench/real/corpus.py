@@ -54,22 +54,22 @@ class Corpus(msgspec.Struct, frozen=True):
 
 def read_corpus() -> Corpus:
     """All of it."""
-    folder = _cases() / "sigma"
+    folder = case_path("sigma")
     return Corpus(
         msgspec.json.Decoder(Rule).decode_lines((folder / "rules.jsonl").read_bytes()),
         msgspec.json.Decoder(Firing).decode_lines((folder / "events.jsonl").read_bytes()),
     )
 
 
-def _cases() -> Path:
+def case_path(name: str) -> Path:
+    """Where cases from outside are, by the name of their file or folder."""
     named = os.environ.get(VARIABLE)
     folders = [Path(named)] if named else [each / "shared" / "cases" for each in _ROOT.parents]
     for folder in folders:
-        if (folder / "sigma").is_dir():
-            return folder
+        if (folder / name).exists():
+            return folder / name
     raise MissingCorpusError(
-        f"the Sigma corpus is neither in shared/cases beside the repository nor where {VARIABLE} "
-        "says"
+        f"{name} is neither in shared/cases beside the repository nor where {VARIABLE} says"
     )
 
 

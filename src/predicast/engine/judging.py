@@ -30,6 +30,7 @@ from predicast.language.where.printer import name as written_name
 from predicast.language.wording import (
     Phrase,
     Wording,
+    attributes_of_wording,
     expression_of_wording,
     wording_of,
     wording_of_text,
@@ -71,7 +72,7 @@ class Explainer:
         absent: Absent,
         vocabulary: Vocabulary | None = None,
     ) -> None:
-        attributes = subscription.attributes()
+        attributes = subscription.attributes().union(attributes_of_wording(wording))
         self._id = id
         self._subscription = subscription
         self._wording = wording

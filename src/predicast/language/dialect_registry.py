@@ -38,6 +38,8 @@ BUILT_IN: Final[dict[str, str]] = {
     WHERE: "predicast.language.where.dialect:Where",
     "eventbridge": "predicast.language.eventbridge:EventBridge",
     "sns": "predicast.language.eventbridge:Sns",
+    "cesql": "predicast.language.cloudevents.cesql:Cesql",
+    "cloudevents": "predicast.language.cloudevents.filters:CloudEventsFilters",
 }
 _MAX_BYTES: Final = 32 << 20  # of texts that were read, and what they state
 _PER_CHARACTER: Final = 12  # bytes that a text and what it states may take, generously

@@ -79,3 +79,12 @@ def expression_of_wording(wording: Wording, *, wanted: bool = True) -> Expressio
         case And(parts) | Or(parts):
             made = tuple(expression_of_wording(part, wanted=wanted) for part in parts)
             return And(made) if isinstance(wording, And) is wanted else Or(made)
+
+
+def attributes_of_wording(wording: Wording) -> Iterator[str]:
+    """The attributes that decide what is true of it, and what is false."""
+    for phrase in leaves_of(wording):
+        for condition in (phrase.true, phrase.false):
+            yield from (constraint.attribute for constraint in leaves_of(condition))
+        if phrase.part is not None:
+            yield from attributes_of_wording(phrase.part)

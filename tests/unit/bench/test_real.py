@@ -17,6 +17,7 @@ from bench.measuring.sizes import Size
 from bench.real import corpus, rsigma, run, selective
 from bench.real.corpus import Corpus, Firing, MissingCorpusError, Rule, read_corpus
 from bench.real.detecting import OURS, Detecting, measure_detecting
+from bench.real.dialects import WORKLOADS, Spoken
 from bench.real.events import event_table, like
 from bench.real.loading import adapted, probe
 from bench.real.report import report_tables
@@ -53,7 +54,7 @@ def test_a_corpus_that_is_not_there_is_named(
         read_corpus()
     result = CliRunner().invoke(app, ["real", "sigma", "--out", str(tmp_path)])
     assert result.exit_code == 2
-    assert "Sigma corpus" in result.output
+    assert "sigma is neither in shared/cases" in " ".join(result.output.split())
 
 
 def test_events_happen_again_elsewhere() -> None:
@@ -226,6 +227,7 @@ def test_a_tiny_run_measures_and_writes_everything(
         Detecting(batches=(5,), singles=5, rounds=1, with_rsigma=False),
         Selective(rules=(100,), batch=20, singles=5, rounds=1),
         ((3, "text"),),
+        Spoken(subscriptions=100, events=20, singles=5, rounds=1),
     )
     monkeypatch.setitem(run.EFFORT, Size.SMALL, tiny)
     monkeypatch.setattr(run, "read_corpus", lambda: TINY)
@@ -237,4 +239,6 @@ def test_a_tiny_run_measures_and_writes_everything(
     assert written.sigma.matches == 50
     assert len(written.selective) == 2 * len(FAMILIES)
     assert written.loading == REPORT.loading
+    assert [each.dialect for each in written.dialects] == list(WORKLOADS)
+    assert all(each.matches for each in written.dialects)
     assert (tmp_path / "real.png").exists()
