@@ -7,17 +7,19 @@
     weight over 5
     not shape is round
 
-Events of its world are lists of fields. By the variant ``wishes:any`` one wish is enough.
+Several lists stand in one file under lines such as ``== red``, which name them. Events of its world
+are lists of fields, or lines of ``name=value``. By the variant ``wishes:any`` one wish is enough.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from predicast.errors import InvalidEventError, NotExpressibleError, ParseError
-from predicast.language import Dialect, dialect_names, register_dialect, to_where
+from predicast.language import Dialect, Document, dialect_names, register_dialect, to_where
 from predicast.language.where.position import error_at
 from predicast.language.wording import Phrase, Wording
 from predicast.model import (
@@ -64,6 +66,8 @@ class Wishes(Dialect):
     """Lists of wishes."""
 
     name = "wishes"
+    suffixes = (".wish",)
+    event_suffixes = (".fields",)
 
     def __init__(self, *, any_will_do: bool = False) -> None:
         self._any_will_do = any_will_do
@@ -96,6 +100,20 @@ class Wishes(Dialect):
             dialect=self.name,
             part=part,
         )
+
+    def documents(self, content: str) -> Iterator[Document]:
+        lines = content.splitlines()
+        heads = [number for number, line in enumerate(lines) if line.startswith("== ")]
+        if not heads:
+            yield Document(content)
+        for head, end in pairwise([*heads, len(lines)]):
+            id = lines[head].removeprefix("== ").strip()
+            yield Document("\n".join(lines[head + 1 : end]), head + 2, id or None)
+
+    def event_documents(self, content: str) -> Iterator[Any]:
+        for line in content.splitlines():
+            pairs = [field.partition("=") for field in line.split()]
+            yield {"fields": [{"name": name, "value": value} for name, _, value in pairs]}
 
     def read_event(self, document: Any) -> Mapping[str, Any]:
         if not isinstance(document, Mapping) or not isinstance(document.get("fields"), list):

@@ -1,14 +1,15 @@
 """Many new subscriptions at once: what they may be given as, and what becomes of them.
 
 Given as (id, expression) pairs, as a mapping of ids to expressions, or as records with ``id``,
-``expression`` and, if they like, ``owner``, ``parameters`` and ``dialect``. They become groups of
-subscriptions that are alike, in columns: no object per subscription is left behind.
+``expression`` and, if they like, ``owner``, ``parameters`` and ``dialect``; or as a frame with
+these columns (``frame_records.py``). They become groups of subscriptions that are alike, in
+columns: no object per subscription is left behind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, Union
 
 from predicast.engine.ids import check_arrow_ids, check_id, check_ids
 from predicast.engine.operations import Subscribe
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from predicast.arrow import TableLike
     from predicast.model.operand_columns import OperandColumns
 
-Records: TypeAlias = (
-    Mapping[str, Readable]
-    | Iterable[tuple[str, Readable]]
-    | Iterable[Mapping[str, Any]]
-    | Iterable[Subscribe]
-)
+Records: TypeAlias = Union[  # a string in a | would be an error at run time
+    Mapping[str, Readable],
+    Iterable[tuple[str, Readable]],
+    Iterable[Mapping[str, Any]],
+    Iterable[Subscribe],
+    "TableLike",
+]
 
 _FIELDS: Final = ("id", "expression", "owner", "parameters", "dialect")
 _PAIR: Final = 2
@@ -60,12 +62,10 @@ def _listed(given: Any) -> Iterable[Any]:
         return given.items()
     if isinstance(given, str | bytes):
         raise _invalid(None, f"subscriptions are given as {_WAYS}, not as", given)
-    if hasattr(given, "__arrow_c_stream__") or hasattr(given, "iloc"):
-        raise InvalidSubscriptionError(
-            f"subscriptions are given as {_WAYS}, not as {type(given).__name__}; make records of a "
-            'frame (pandas: frame.to_dict("records"), polars: frame.to_dicts(), Arrow: '
-            "table.to_pylist()), or use subscribe_arrow for a table of constraints"
-        )
+    if _is_frame(given):
+        from predicast.engine.frame_records import frame_records  # imports Arrow
+
+        return frame_records(given)
     try:
         iter(given)
     except TypeError:
@@ -73,8 +73,18 @@ def _listed(given: Any) -> Iterable[Any]:
     return given  # type: ignore[no-any-return]
 
 
+def _is_frame(given: object) -> bool:
+    """Whether it is a table of some library, and not records one by one."""
+    return (
+        hasattr(given, "__arrow_c_stream__")
+        or hasattr(given, "__arrow_c_array__")
+        or (hasattr(given, "collect_schema") and hasattr(given, "collect"))  # a plan of Polars
+    )
+
+
 _WAYS: Final = (
-    '(id, expression) pairs, as {id: expression}, or as {"id": …, "expression": …} records'
+    '(id, expression) pairs, as {id: expression}, as {"id": …, "expression": …} records, or as a '
+    "frame with the columns id and expression"
 )
 
 

@@ -1,7 +1,7 @@
 """From text, JSON and Python expressions to subscriptions, and back."""
 
 from predicast.language.builder import attr, expr
-from predicast.language.dialect import Dialect
+from predicast.language.dialect import Dialect, Document
 from predicast.language.dialect_registry import dialect_named, dialect_names, register_dialect
 from predicast.language.json_form import (
     attributes_from_json,
@@ -19,6 +19,7 @@ from predicast.language.where.literals import timestamp
 
 __all__ = [
     "Dialect",
+    "Document",
     "Parametric",
     "Readable",
     "attr",

@@ -14,8 +14,8 @@ that are right for a language about which nothing is known. A dialect is found b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 from predicast.errors import InvalidEventError, NotExpressibleError, UnknownDialectError, shortened
 from predicast.language.wording import Wording, wording_of
@@ -25,10 +25,20 @@ from predicast.model.outline import Stated
 Parsed: TypeAlias = Expression | Subscription | Stated
 
 
+class Document(NamedTuple):
+    """A text of a dialect in a file of its own form, and the line where it begins."""
+
+    text: str
+    line: int = 1
+    id: str | None = None  # that the text gives itself, if it does
+
+
 class Dialect(ABC):
     """A language of subscriptions."""
 
     name: str  # by which it is asked for: lower-case letters, digits and hyphens
+    suffixes: tuple[str, ...] = ()  # of files that hold texts as they are, such as ".yml"
+    event_suffixes: tuple[str, ...] = ()  # of files that hold events in a form of their own
 
     @abstractmethod
     def parse(self, text: str) -> Parsed:
@@ -42,13 +52,24 @@ class Dialect(ABC):
         )
 
     def read_event(self, document: Any) -> Mapping[str, Any]:
-        """The attributes of an event, given as a document that files of that world hold.
+        """The attributes of an event, given as a document: a line of JSON, or part of a file.
 
-        A mapping of attributes, as an engine takes it, unless the dialect knows better.
+        An object of attributes, as an engine takes it, unless the dialect knows better.
         """
         if isinstance(document, Mapping):
             return document
         raise InvalidEventError(f"an event is an object with attributes, not {shortened(document)}")
+
+    def documents(self, content: str) -> Iterator[Document]:
+        """The texts in a file of one of the ``suffixes``: all of it is one, unless it knows better.
+
+        Each begins in a line of its own.
+        """
+        yield Document(content)
+
+    def event_documents(self, content: str) -> Iterator[Any]:
+        """What a file of one of the ``event_suffixes`` holds, each for ``read_event``."""
+        yield content
 
     def wording(self, text: str) -> Wording:
         """The tree that was written, for explanations; the clauses, unless it knows better.

@@ -74,11 +74,10 @@ def _from_file(
 ) -> list[Subscribe]:
     from dataclasses import replace
 
-    from predicast.cli.files.source import Source
-    from predicast.cli.files.subscriptions import Fields, subscribes
+    from predicast.cli.files.subscriptions import Fields, subscribes, subscriptions_in
     from predicast.cli.terminal import progress
 
-    source = Source.of(path, form)
+    source = subscriptions_in(path, form)
     with progress("Reading subscriptions", source.size()) as report:
         given = list(subscribes(source, Fields(id, expression), report))
     if owner is None:

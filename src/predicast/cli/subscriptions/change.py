@@ -46,12 +46,11 @@ def change(
         alone=id is not None or bool(parameter), file=file, what="ID and EXPRESSION or --parameter"
     )
     if file is not None:
-        from predicast.cli.files.source import Source
-        from predicast.cli.files.subscriptions import Fields, subscribes
+        from predicast.cli.files.subscriptions import Fields, subscribes, subscriptions_in
 
-        source = Source.of(file, subscriptions_format)
+        source = subscriptions_in(file, subscriptions_format)
         read = subscribes(source, Fields(id_field, expression_field))
-        given = [Change(each.id, each.expression) for each in read]
+        given = [Change(each.id, each.expression, each.parameters) for each in read]
     else:
         if id is None:
             raise typer.BadParameter("say which", param_hint="'ID'")
