@@ -51,6 +51,7 @@ from predicast.model import (
 )
 from predicast.model.domain import domain_of
 from predicast.model.event_reader import EventReader, names_of
+from predicast.model.expression import leaves_of
 from predicast.model.operators import PRESENCE
 from predicast.model.spans import Span, intersection
 from predicast.model.values import kind_of
@@ -71,7 +72,9 @@ class Explainer:
         absent: Absent,
         vocabulary: Vocabulary | None = None,
     ) -> None:
-        attributes = subscription.attributes()
+        # Falsehood may be told by what the subscription, which is about truth, does not look at.
+        shown = {name for phrase in leaves_of(wording) for name in phrase.looked_at()}
+        attributes = subscription.attributes() | shown
         self._id = id
         self._subscription = subscription
         self._wording = wording

@@ -46,6 +46,15 @@ class Phrase:
         """What must hold for it to be true, in the order of the text."""
         return leaves_of(self.true)
 
+    def looked_at(self) -> Iterator[str]:
+        """The attributes that tell whether it is true or false, and those that are shown."""
+        yield from self.attributes
+        for expression in (self.true, self.false):
+            yield from (constraint.attribute for constraint in leaves_of(expression))
+        if self.part is not None:
+            for phrase in leaves_of(self.part):
+                yield from phrase.looked_at()
+
 
 Wording: TypeAlias = Node[Phrase]
 

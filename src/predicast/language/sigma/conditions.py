@@ -32,6 +32,7 @@ _TOKEN: Final = re.compile(r"\s*(?:(?P<word>[A-Za-z0-9_*-]+)|(?P<sign>[()])|(?P<
 _QUANTIFIERS: Final = frozenset({"1", "any", "all"})
 _OPERATORS: Final = frozenset({"and", "or", "not"})
 _THEM: Final = "them"
+_COUNTING: Final = "|"
 _END: Final = ""
 
 
@@ -120,7 +121,7 @@ class _Parser:
         _add(levels[-1], _joined(inner))
 
     def _operand(self, token: _Token) -> Node[str]:
-        if token.text in _OPERATORS or token.text in {_END, ")"}:
+        if token.text in _OPERATORS or token.text in {_END, ")", _COUNTING}:
             raise ConditionError("the name of a selection is missing here", token.offset)
         if token.text in _QUANTIFIERS and self._next().text == "of":
             self._take()
@@ -159,31 +160,36 @@ class _Parser:
     def _refuse_name(self, token: _Token) -> NoReturn:
         close = suggest(token.text, self._selections)
         hint = f"did you mean {close}?" if close else None
-        if token.text.lower() in _OPERATORS:
-            hint = f"write {token.text.lower()} in lower case"
-        raise ConditionError(f"there is no selection {token.text}", token.offset, hint)
+        raise ConditionError(
+            f"there is no selection {token.text}", token.offset, _in_lower_case(token) or hint
+        )
 
     def _refuse_word(self, token: _Token) -> NoReturn:
-        if token.text == "|":
+        if token.text == _COUNTING:
             raise ConditionError(
                 "counting and near behind | are not supported",
                 token.offset,
                 "such a condition is about several events; give the rule without it, and count "
                 "its matches",
             )
-        hint = None
-        if token.text.lower() in _OPERATORS:
-            hint = f"write {token.text.lower()} in lower case"
         raise ConditionError(
-            f"and, or or the end is missing before {token.text}", token.offset, hint
+            f"and or or is missing before {token.text}", token.offset, _in_lower_case(token)
         )
+
+
+def _in_lower_case(token: _Token) -> str | None:
+    word = token.text.lower()
+    return f"write {word} in lower case" if word in _OPERATORS and word != token.text else None
 
 
 def _tokens(text: str) -> Iterator[_Token]:
     for found in _TOKEN.finditer(text):
         assert found.lastgroup is not None
         token = found[found.lastgroup]
-        if found.lastgroup == "other" and token != "|":
+        if token == _COUNTING:  # what stands behind it is another language
+            yield _Token(token, found.start(found.lastgroup))
+            break
+        if found.lastgroup == "other":
             raise ConditionError(
                 f"{token} does not belong into a condition", found.start(found.lastgroup)
             )

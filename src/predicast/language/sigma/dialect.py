@@ -10,24 +10,27 @@ there: the names of dialects stand in files and tables, which may be anybody's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from sigma.processing.pipeline import ProcessingPipeline
 
 from predicast.errors import UnknownDialectError, suggest
-from predicast.language.dialect import Dialect
-from predicast.language.sigma.events import read_event
+from predicast.language.dialect import Dialect, Document
+from predicast.language.sigma.events import events_of_xml, read_event
 from predicast.language.sigma.rules import Rule, read_rule, rule_document
 from predicast.language.sigma.selections import expression_of
 from predicast.language.sigma.values import Test, all_of, has_word
 from predicast.language.sigma.wording import wording_of_condition, wording_of_source
+from predicast.language.sigma.yaml_text import split_documents
 from predicast.language.wording import Wording
 from predicast.model import And, Expression
 
 KEYWORDS: Final = "_text"  # the attribute that holds the text of an event
 LOG_SOURCES: Final = "log-sources"
 _PIPELINE: Final = "pipeline"
+_ID: Final = re.compile(r"^id:[ \t]*[\"']?(?P<id>[\w-]+)", re.MULTILINE)
 _ABOUT: Final = ("title", "id", "status", "level", "tags", "author", "license", "references")
 
 
@@ -49,6 +52,9 @@ class SigmaDialect(Dialect):
     >>> SigmaDialect().about(rule)
     {'title': 'Who am I', 'author': 'Ann'}
     '''
+
+    suffixes = (".yml", ".yaml")
+    event_suffixes = (".xml",)
 
     def __init__(
         self,
@@ -79,11 +85,21 @@ class SigmaDialect(Dialect):
     def about(self, text: str) -> Mapping[str, Any]:
         """Title, level and tags, and the authors, whom the rules' licence asks to name."""
         document = rule_document(text)
-        return {key: document[key] for key in _ABOUT if document.get(key) is not None}
+        return {key: _plain(document[key]) for key in _ABOUT if document.get(key) is not None}
 
     def read_event(self, document: Any) -> Mapping[str, Any]:
         """Records of the Windows event log flattened, others as they are; with their text."""
         return read_event(document, self._keywords)
+
+    def documents(self, content: str) -> Iterator[Document]:
+        """The rules of a file, with the ids that they give themselves."""
+        for line, text in split_documents(content):
+            found = _ID.search(text)
+            yield Document(text, line, found["id"] if found else None)
+
+    def event_documents(self, content: str) -> Iterator[Any]:
+        """The records of an event log that was saved as XML."""
+        return events_of_xml(content)
 
     def variant(self, options: str) -> SigmaDialect:
         """With log sources as conditions, or a pipeline that is installed, or both."""
@@ -116,6 +132,11 @@ class SigmaDialect(Dialect):
             for name, word in rule.log_source:
                 attribute = f"logsource.{name}"
                 yield name, word, attribute, has_word(attribute, word)
+
+
+def _plain(said: Any) -> str | list[str]:
+    """As text, whatever YAML takes it for: a reference may look like a date."""
+    return [str(each) for each in said] if isinstance(said, list) else str(said)
 
 
 def _installed_pipeline(name: str) -> ProcessingPipeline:

@@ -16,6 +16,7 @@ from xml.etree import ElementTree as ET
 
 from predicast.errors import InvalidEventError, shortened
 
+_EVENT: Final = "Event"
 _TEXT: Final = "#text"
 _ATTRIBUTES: Final = "#attributes"
 _SIGN: Final = "@"  # before the names of attributes, as xmltodict writes them
@@ -44,8 +45,8 @@ def read_event(document: Any, text_name: str) -> dict[str, Any]:
         raise InvalidEventError(
             f"an event is an object with attributes, or XML, not {shortened(document)}"
         )
-    elif isinstance(document.get("Event"), Mapping):
-        attributes = _of_record(document["Event"])
+    elif isinstance(document.get(_EVENT), Mapping):
+        attributes = _of_record(document[_EVENT])
     elif isinstance(document.get("winlog"), Mapping):
         attributes = _of_beat(document)
     else:
@@ -54,11 +55,12 @@ def read_event(document: Any, text_name: str) -> dict[str, Any]:
     return attributes
 
 
-def event_elements(text: str) -> list[str]:
+def events_of_xml(text: str) -> Iterator[dict[str, Any]]:
     """The events of a file of XML: one, many side by side, or many in an element around them."""
     root = _parsed(f"<Events>{_without_declaration(text)}</Events>")
-    found = [each for each in root.iter() if _tag(each) == "Event"]
-    return [ET.tostring(each, encoding="unicode") for each in found]
+    for each in root.iter():
+        if _tag(each) == _EVENT:
+            yield {_EVENT: _plain_element(each, 0)}
 
 
 # XML.
@@ -66,7 +68,7 @@ def event_elements(text: str) -> list[str]:
 
 def _of_xml(text: str) -> dict[str, Any]:
     root = _parsed(_without_declaration(text))
-    if _tag(root) != "Event":
+    if _tag(root) != _EVENT:
         raise InvalidEventError(f"an event of Windows is an element Event, not {_tag(root)}")
     return _of_record(_plain_element(root, 0))
 

@@ -2,8 +2,8 @@
 
 libyaml reads what is nested by calling itself, without a limit: a few thousand brackets end the
 process. So nesting is counted first, cheaply, and exactly if that leaves a doubt. Aliases share
-what they stand for, and pySigma refuses selections that grow too much by them; only merging, with
-``<<``, copies, and is counted here.
+what they stand for, and are refused where that grows too much, by what pySigma has for selections;
+merging, with ``<<``, copies, and is counted before.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from typing import Any, Final
 
 import msgspec
 import yaml
+from sigma.exceptions import SigmaError
+from sigma.rule.base import check_alias_expansion
 
 from predicast.errors import NestingTooDeepError, ParseError
 from predicast.language.where.position import error_at
@@ -23,6 +25,7 @@ MAX_DEPTH: Final = 50  # lists and mappings inside one another
 _MAX_MERGED: Final = 10_000  # keys that << brings into the mappings of a text
 _OPENING: Final = re.compile(r"[\[{]")
 _INDENT: Final = re.compile(r"^[ \t?:-]+", re.MULTILINE)
+_SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _NOT_YAML: Final = "the text is no YAML"
 
@@ -81,11 +84,18 @@ def read_documents(text: str) -> list[Any]:
         raise _at_mark(text, error) from None
     except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
         raise error_at(ParseError, text, 0, f"{_NOT_YAML}: {_first_line(error)}") from None
+    if "&" in text:  # what aliases share is looked at again wherever they stand
+        try:
+            check_alias_expansion(found)
+        except SigmaError as error:
+            raise error_at(ParseError, text, text.index("&"), str(error)) from None
     return [document for document in found if document is not None]
 
 
 def split_documents(text: str) -> list[tuple[int, str]]:
-    """The texts of documents that stand in one, each with the line that it begins on, from 0."""
+    """The texts of documents that stand in one, each with the line that it begins on, from 1."""
+    if _SEPARATOR.search(text, 1) is None:
+        return [(1, text)]
     check_depth(text)
     try:
         starts = [
@@ -98,10 +108,11 @@ def split_documents(text: str) -> list[tuple[int, str]]:
     except yaml.YAMLError as error:
         raise error_at(ParseError, text, 0, f"{_NOT_YAML}: {_first_line(error)}") from None
     if len(starts) < 2:
-        return [(0, text)]
+        return [(1, text)]
+    starts[0] = 0  # with what stands before the first
     documents = [text[begin:end] for begin, end in pairwise([*starts, len(text)])]
     return [
-        (text.count("\n", 0, begin), each)
+        (text.count("\n", 0, begin) + 1, each)
         for begin, each in zip(starts, documents, strict=True)
         if each.strip("- \t\r\n.")
     ]
