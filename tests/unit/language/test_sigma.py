@@ -195,6 +195,7 @@ def test_a_pipeline_renames_fields_fills_placeholders_and_adds_conditions() -> N
         ({"a|fieldref|contains": "b"}, "fieldref goes alone, or with startswith or endswith"),
         ({"a|week": 5}, "there are minute, hour, day, month and year"),
         ({"a|re": "(?=x)"}, "invalid perl operator"),
+        ({"a|re": 5}, "write it in quotes"),
         ({"a|gt": 2**70}, "more than 64 bits"),
         ({"a|cidr": "10.0.0.0/99"}, "Invalid CIDR"),
         ({"a|gt": "x"}, "incompatible to value type"),

@@ -365,6 +365,9 @@ def _like(field: str, part: str | SpecialChars | Placeholder) -> str:
 
 
 def _regex(value: SigmaRegularExpression) -> str:
+    written: Any = value.regexp
+    if not isinstance(written, SigmaString):  # pySigma takes whatever YAML has made of it
+        raise LanguageError(f"a regular expression is text, not {written!r}: write it in quotes")
     for part in value.regexp.s:
         if isinstance(part, Placeholder):
             raise _unfilled("a regular expression", part)
