@@ -19,7 +19,14 @@ from predicast.engine import Engine, Entry
 from predicast.errors import InvalidOptionError, ParseError
 from predicast.language import Readable
 from predicast.language.class_tests import reading_with
-from predicast.language.reading import as_held, looks_like_a_pattern, stated_by
+from predicast.language.dialect_registry import dialect_named, stated_in
+from predicast.language.reading import (
+    WHERE,
+    ReadText,
+    as_held,
+    looks_like_a_pattern,
+    stated_by,
+)
 from predicast.language.time_zones import implied_zone, reading_in
 from predicast.matching import DEFAULT
 from predicast.model import Absent
@@ -47,6 +54,7 @@ from predicast.spark.schemas import GivenBy
 from predicast.spark.table_rows import (
     InvalidSubscription,
     OnInvalid,
+    TableRow,
     fill,
     invalid_frame,
     refusal,
@@ -191,6 +199,8 @@ def compile(
     intervals: Intervals | None = None,
     time_zone: str | None = None,
     strategy: Strategy = "auto",
+    dialect: str | None = None,
+    dialect_column: str | None = None,
 ) -> CompiledSubscriptions: ...
 
 
@@ -229,6 +239,8 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     time_zone: str | None = None,
     strategy: Strategy = "auto",
     validate: Validation = "off",
+    dialect: str | None = None,
+    dialect_column: str | None = None,
 ) -> CompiledSubscriptions | CompiledPatterns:
     """Check subscriptions and pack them for matching on executors.
 
@@ -247,6 +259,9 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     into shards, each event visiting those that it may match something in (``"partition"``, or a
     ``Partition`` that says how). ``"auto"`` divides them when they take more than a gigabyte;
     ``placement`` tells what was chosen and why.
+
+    ``dialect`` names the language of the texts, if it is not ``where``; ``dialect_column`` a column
+    that says it of each row, where it is not null. Texts are read here, on the driver.
 
     ``ontology`` (an ``Ontology``, or RDF text or a path to it) is that of ``Engine``: texts may
     name classes, ``type IS A 'Computer'``, and a column gives the properties above its own.
@@ -269,6 +284,8 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
             intervals=intervals,
             time_zone=time_zone,
             strategy=None if strategy == "auto" else strategy,
+            dialect=dialect,
+            dialect_column=dialect_column,
         )
         columns = PatternColumns(id, expression, owner)
         return compiled_patterns(subscriptions, ontology, columns, matcher, on_invalid, validate)
@@ -286,10 +303,12 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
             snapshot = subscriptions.to_bytes()  # others may be changing the engine itself
             return _placed(Engine.from_bytes(snapshot), snapshot, strategy)
         matcher, absent = chosen
-    rows, session = table_rows(subscriptions, id, expression, owner)
+    if dialect is not None:
+        dialect_named(dialect)  # refuses a name that is none
+    rows, session = table_rows(subscriptions, id, expression, owner, dialect_column)
     engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails", ontology=vocabulary)
     with reading_in(time_zone), reading_with(vocabulary):
-        invalid = fill(engine, rows, partial(_stated, schema))
+        invalid = fill(engine, rows, partial(_stated, schema, dialect))
     if invalid and on_invalid == "raise":
         raise refusal(invalid, len(rows))
     return replace(
@@ -370,9 +389,16 @@ def _event_schema(
     return EventSchema(events, intervals, vocabulary)
 
 
-def _stated(schema: EventSchema | None, expression: Any) -> Any:
+def _stated(schema: EventSchema | None, dialect: str | None, row: TableRow) -> Readable:
     """What a row states, checked; its text, for explanations, if it means the same elsewhere."""
-    expression = as_held(expression)
+    expression = as_held(row.expression)
+    if isinstance(expression, str):
+        dialect = dialect if row.dialect is None else row.dialect
+        if dialect not in {None, WHERE}:
+            read = ReadText(expression, dialect, stated_in(dialect, expression))
+            if schema is not None:
+                schema.check(read.stated)
+            return read
     try:
         stated, _ = stated_by(expression)
     except ParseError as error:

@@ -15,17 +15,23 @@ if TYPE_CHECKING:
 
 
 def collected(
-    table: DataFrame, id: str, expression: str, owner: str | None
+    table: DataFrame, id: str, expression: str, owner: str | None, dialect: str | None = None
 ) -> Iterator[tuple[Any, ...]]:
-    """The rows of the table: id, expression and, if there is such a column, owner."""
+    """The rows of the table: id, expression, owner and dialect, if there are such columns."""
+    from pyspark.sql.functions import lit
+
     if table.isStreaming:
         raise PipelineError(
             "subscriptions are compiled from a batch DataFrame, not from a stream; "
             "read the table with spark.read, or compile inside foreachBatch"
         )
     schema = Schema(table.schema)
-    names = [id, expression] if owner is None else [id, expression, owner]
-    columns = [_as_text(schema, name, may_be_number=name == id) for name in names]
+    columns = [
+        lit(None).cast("string")
+        if name is None
+        else _as_text(schema, name, may_be_number=name == id)
+        for name in (id, expression, owner, dialect)
+    ]
     safe = table.toDF(*(f"c{position}" for position in range(len(schema.fields))))
     arrow = safe.select(*columns).toArrow()
     return zip(*map(_texts, arrow.columns), strict=True)

@@ -303,6 +303,24 @@ def test_convert_refuses_before_it_reads(run: Run) -> None:
     assert "say --format" in said
 
 
+# Tables.
+
+
+def test_a_table_keeps_dialects(run: Run) -> None:
+    run("subscriptions", "add", "t", "--from", "s.jsonl")
+    run("subscriptions", "add", "t", "flat", "shape is flat", "--dialect", "wishes")
+    run("subscriptions", "change", "t", "heavy", "weight over 6", "--dialect", "wishes")
+    listed = run("subscriptions", "list", "t").stdout
+    assert [(each["id"], each.get("dialect")) for each in lines(listed)] == [
+        *(("edged", "wishes"), ("flat", "wishes"), ("heavy", "wishes"), ("red", "wishes"))
+    ]
+    [found] = lines(run("match", "-", "e.jsonl", input=listed).stdout)
+    assert found["subscriptions"] == ["edged", "heavy", "red"]
+    run("subscriptions", "change", "t", "--from", "red.wish", "--dialect", "wishes")
+    said = run("subscriptions", "add", "t", "x", "nonsense", "--dialect", "wishes", code=2).stderr
+    assert "line 1, column 1: a wish is as in" in said
+
+
 # Completion.
 
 
