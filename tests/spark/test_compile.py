@@ -277,8 +277,9 @@ def test_a_large_table_is_read_on_executors(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """To the last byte and the last complaint the same as on the driver."""
+    rows: list[tuple[Any, Any, Any]]
     rows = [(f"s{n:02}", f"x < {n} AND name = 'n{n % 5}'", f"o{n % 3}") for n in range(95)]
-    rows += [(id, text, None) for id, text in TABLE]  # type: ignore[misc]
+    rows += [(id, text, None) for id, text in TABLE]
     rows += [("long", "y > 1 OR z IN (1, 2)", ""), ("day", "at > TIMESTAMP '2026-01-01'", None)]
     rows += [("prise", "prise < 1", None)]
     table = spark.createDataFrame(rows, "id string, expression string, owner string")
