@@ -22,7 +22,7 @@ from predicast.engine.derivation import Derivation
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, Outcome, Seen, shown
 from predicast.engine.readings import Reading, Readings
-from predicast.errors import suggest
+from predicast.errors import LanguageError, suggest
 from predicast.language import to_where
 from predicast.language.class_tests import reading_with
 from predicast.language.derived_names import expression_of, is_derived, list_name
@@ -116,7 +116,24 @@ def wording_of_entry(entry: Entry) -> Wording:
     """The tree that was written, as far as it is known."""
     if entry.text is None:
         return wording_of(entry.subscription)
-    return wording_of_text(entry.text, entry.parameters)
+    if entry.dialect is None:
+        return wording_of_text(entry.text, entry.parameters)
+    return _wording_in(entry.dialect, entry.text, entry.subscription)
+
+
+def _wording_in(name: str, text: str, subscription: Subscription) -> Wording:
+    """What was written in a dialect, if it means here what the subscription states.
+
+    The engine may be from elsewhere, where there is a dialect that we lack, or another version.
+    """
+    from predicast.language.dialect_registry import dialect_named, stated_in
+
+    try:
+        if stated_in(name, text).subscription() == subscription:
+            return dialect_named(name).wording(text)
+    except LanguageError:
+        pass
+    return wording_of(subscription)
 
 
 class _Judge:
@@ -162,7 +179,7 @@ class _Judge:
     def _test(self, phrase: Phrase, *, wanted: bool) -> Outcome:
         held = self._held(phrase, wanted=wanted)
         if phrase.part is not None:
-            part = self.outcome(phrase.part, wanted=wanted is _affirms(phrase))
+            part = self.outcome(phrase.part, wanted=wanted is phrase.affirms)
             return Outcome(phrase.text, held, parts=(part,))
         constraints = list(phrase.constraints())
         if not constraints:
@@ -275,12 +292,6 @@ class _Judge:
 
 def _is_about_presence(constraints: Iterable[Constraint]) -> bool:
     return all(each.operator in PRESENCE for each in constraints)
-
-
-def _affirms(phrase: Phrase) -> bool:
-    """Whether an IS asks for the truth of what stands in the parentheses before it."""
-    words = phrase.text.upper().split()
-    return ("TRUE" in words) is not ("NOT" in words)
 
 
 def _all(outcomes: Iterable[Outcome]) -> bool | None:

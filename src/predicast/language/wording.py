@@ -24,8 +24,9 @@ class Phrase:
     ``true`` is satisfied where it is true and ``false`` where it is false: what is written as one
     test may be several constraints, and of some tests, such as ``x IS TRUE``, falsehood is not what
     NOT makes of the constraints of truth. Where the piece is about what stands in parentheses, as
-    in ``(...) IS NOT TRUE``, that is ``part``. ``parameters`` are those in the text, with their
-    values.
+    in ``(...) IS NOT TRUE``, that is ``part``, and ``affirms`` says whether it is true where that
+    is, and not where it is false. A dialect has a ``part`` where it gives a condition a name of its
+    own. ``parameters`` are those in the text, with their values.
     """
 
     text: str
@@ -33,6 +34,7 @@ class Phrase:
     false: Expression
     part: Wording | None = None
     parameters: tuple[tuple[str, Value], ...] = ()
+    affirms: bool = True
 
     def constraints(self) -> Iterator[Constraint]:
         """What must hold for it to be true, in the order of the text."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, Union, over
 from predicast.engine import Engine, Entry
 from predicast.errors import InvalidOptionError
 from predicast.language import Readable
+from predicast.language.dialect_registry import dialect_named
 from predicast.matching import DEFAULT
 from predicast.model import Absent
 from predicast.model.vocabulary import HasVocabulary, Vocabulary, checked_vocabulary
@@ -185,6 +186,8 @@ def compile(
     intervals: Intervals | None = None,
     time_zone: str | None = None,
     strategy: Strategy = "auto",
+    dialect: str | None = None,
+    dialect_column: str | None = None,
 ) -> CompiledSubscriptions: ...
 
 
@@ -223,6 +226,8 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     time_zone: str | None = None,
     strategy: Strategy = "auto",
     validate: Validation = "off",
+    dialect: str | None = None,
+    dialect_column: str | None = None,
 ) -> CompiledSubscriptions | CompiledPatterns:
     """Check subscriptions and pack them for matching on executors.
 
@@ -241,6 +246,9 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     into shards, each event visiting those that it may match something in (``"partition"``, or a
     ``Partition`` that says how). ``"auto"`` divides them when they take more than a gigabyte;
     ``placement`` tells what was chosen and why.
+
+    ``dialect`` names the language of the texts, if it is not ``where``; ``dialect_column`` a column
+    that says it of each row, where it is not null. Such texts are read on the driver.
 
     ``ontology`` (an ``Ontology``, or RDF text or a path to it) is that of ``Engine``: texts may
     name classes, ``type IS A 'Computer'``, and a column gives the properties above its own.
@@ -263,6 +271,8 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
             intervals=intervals,
             time_zone=time_zone,
             strategy=None if strategy == "auto" else strategy,
+            dialect=dialect,
+            dialect_column=dialect_column,
         )
         columns = PatternColumns(id, expression, owner)
         return compiled_patterns(subscriptions, ontology, columns, matcher, on_invalid, validate)
@@ -280,10 +290,13 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
             snapshot = subscriptions.to_bytes()  # others may be changing the engine itself
             return _placed(Engine.from_bytes(snapshot), snapshot, strategy)
         matcher, absent = chosen
+    if dialect is not None:
+        dialect_named(dialect)  # refuses a name that is none
     from predicast.spark.reading import Reading, ReadTable  # PyArrow takes its time
 
-    table = ReadTable(subscriptions, id, expression, owner)
-    read = table.read(Reading(matcher or DEFAULT, absent or "fails", vocabulary, time_zone, schema))
+    settings = matcher or DEFAULT, absent or "fails", vocabulary, time_zone, schema, dialect
+    table = ReadTable(subscriptions, id, expression, owner, dialect_column)
+    read = table.read(Reading(*settings))
     if read.invalid and on_invalid == "raise":
         raise refusal(read.invalid, read.rows)
     return replace(

@@ -4,7 +4,8 @@ What a row says is checked and read once; the valid ones make a snapshot, of whi
 (``engine/snapshot/parts.py``). A DataFrame of many rows is cut by ranges of ids, so that rows with
 the same id meet; each executor reads a range and sends back its snapshot and what is invalid in it.
 The snapshots follow each other in the order of the ids: what comes of them is the same, to the last
-byte, as if all rows had been read in one place.
+byte, as if all rows had been read in one place. Texts in a dialect are read on the driver, where it
+is registered.
 
 Before that the rows are counted, which is a job of its own. Spark also draws a sample of the ids to
 find the ranges, so the DataFrame is evaluated up to three times; whoever computes it at length
@@ -26,8 +27,10 @@ from predicast.engine import Engine
 from predicast.engine.snapshot.contents import Snapshot, decode, to_bytes
 from predicast.engine.snapshot.parts import Part, joined
 from predicast.errors import ParseError, PredicastError
+from predicast.language import Readable
 from predicast.language.class_tests import reading_with
-from predicast.language.reading import as_held, looks_like_a_pattern, stated_by
+from predicast.language.dialect_registry import stated_in
+from predicast.language.reading import WHERE, ReadText, as_held, looks_like_a_pattern, stated_by
 from predicast.language.time_zones import implied_zone, reading_in
 from predicast.model import Absent
 from predicast.model.outline import Stated
@@ -46,15 +49,18 @@ _PART: Final = 50_000  # rows that one of them reads at a time
 _INVALID: Final = "invalid array<struct<id: string, expression: string, error: string>>"
 
 
-class ReadText(NamedTuple):
-    """What a row states, and its text if that means the same elsewhere."""
+class ReadRow(NamedTuple):
+    """What a row states; its text, if that means the same elsewhere; its dialect, if it has one."""
 
     stated: Stated
     text: str | None
+    dialect: str | None = None
 
-    def subscribed(self) -> str | Stated:
-        """The row's expression for an engine that reads it itself."""
-        return self.stated if self.text is None else self.text
+    def subscribed(self) -> Readable:
+        """The row's expression for an engine that is to hold it."""
+        if self.text is None:
+            return self.stated
+        return self.text if self.dialect is None else ReadText(self.text, self.dialect, self.stated)
 
 
 class ReadRows(NamedTuple):
@@ -74,14 +80,15 @@ class Reading:
     vocabulary: Vocabulary | None = None
     time_zone: str | None = None
     events: EventSchema | None = None
+    dialect: str | None = None  # of rows that name none
 
     def here(self, rows: list[TableRow]) -> ReadRows:
         """Read rows in this process."""
         part, count = Part(), len(rows)
         reading = TableRows(rows, self.read)
         with self.settings():
-            for _, row, (stated, text) in reading:
-                part.add(row.id, stated, text, row.owner)
+            for _, row, read in reading:
+                part.add(row.id, row.owner, *read)
         snapshot = part.snapshot(self.matcher, self.absent, self.vocabulary)
         return ReadRows(snapshot, reading.refused(), count)
 
@@ -98,21 +105,28 @@ class Reading:
         ).toArrow()
         return _put_together([ReadRows(*_received(row)) for row in _in_order(read)], self)
 
-    def read(self, expression: Any) -> ReadText:
+    def read(self, row: TableRow) -> ReadRow:
         """What a row states, checked, and its text, which explanations need."""
-        expression = as_held(expression)
+        read = self._stated(row)
+        if self.events is not None:
+            self.events.check(read.stated)
+        return read
+
+    def _stated(self, row: TableRow) -> ReadRow:
+        expression = as_held(row.expression)
+        is_text = isinstance(expression, str)
+        dialect = self.dialect if row.dialect is None else row.dialect
+        if is_text and dialect not in {None, WHERE}:
+            return ReadRow(stated_in(dialect, expression), expression, dialect)
         try:
             stated, _ = stated_by(expression)
         except ParseError as error:
-            if isinstance(expression, str) and looks_like_a_pattern(expression):
+            if is_text and looks_like_a_pattern(expression):
                 error.message += (
                     "\n  it looks like a graph pattern; if events are graphs, say graphs=True"
                 )
             raise
-        if self.events is not None:
-            self.events.check(stated)
-        keeps_text = isinstance(expression, str) and implied_zone() is UTC
-        return ReadText(stated, expression if keeps_text else None)
+        return ReadRow(stated, expression if is_text and implied_zone() is UTC else None)
 
     def settings(self) -> ExitStack:
         """Have texts read in the time zone and by the names that were given, within a block."""
@@ -165,6 +179,7 @@ class ReadTable(NamedTuple):
     id: str
     expression: str
     owner: str | None
+    dialect: str | None
 
     def read(self, reading: Reading) -> EngineOfTable:
         """An engine of the rows that are valid; where the matcher refuses some, of the others."""
@@ -175,20 +190,24 @@ class ReadTable(NamedTuple):
         except PredicastError:  # the matcher's, of any one of them: which, and what of the others?
             rows, session = table_rows(*self)
             with reading.settings():
-                invalid = fill(none, rows, lambda text: reading.read(text).subscribed())
+                invalid = fill(none, rows, lambda row: reading.read(row).subscribed())
             return EngineOfTable(none, invalid, len(rows), session)
         return EngineOfTable(engine, read.invalid, read.rows, session)
 
     def _rows(self, reading: Reading) -> tuple[ReadRows, SparkSession | None]:
         from pyspark.sql import DataFrame
 
-        if isinstance(self.subscriptions, DataFrame):
+        if isinstance(self.subscriptions, DataFrame) and self._is_where(reading):
             table = chosen(*self)
             count = table.count()
             if count >= LARGE:
                 return reading.on_executors(table, count), table.sparkSession
         rows, session = table_rows(*self)
         return reading.here(rows), session
+
+    def _is_where(self, reading: Reading) -> bool:
+        """Whether all texts are of the language that executors know; of others they may not."""
+        return self.dialect is None and reading.dialect in {None, WHERE}
 
 
 def _in_order(read: pa.Table) -> list[dict[str, Any]]:

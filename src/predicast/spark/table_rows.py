@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from predicast.graph import GraphEngine
 
 OnInvalid: TypeAlias = Literal["raise", "drop", "quarantine"]
-Read: TypeAlias = Callable[[Any], Any]  # of what a row has for an expression
+Read: TypeAlias = Callable[["TableRow"], Any]  # what a row states
 
 _MAX_SHOWN: Final = 5  # invalid subscriptions spelt out in an error's message
 _MAX_LISTED: Final = 1_000  # invalid subscriptions in an error's field
@@ -64,10 +64,15 @@ class TableRow(NamedTuple):
     id: Any
     expression: Any
     owner: Any = None
+    dialect: Any = None
 
 
 def table_rows(
-    subscriptions: Any, id: str, expression: str, owner: str | None
+    subscriptions: Any,
+    id: str,
+    expression: str,
+    owner: str | None,
+    dialect_column: str | None = None,
 ) -> tuple[list[TableRow], SparkSession | None]:
     """The rows of a DataFrame, an engine or pairs, and the session of a DataFrame."""
     from pyspark.sql import DataFrame
@@ -75,9 +80,13 @@ def table_rows(
     if isinstance(subscriptions, DataFrame):
         from predicast.spark.tables import chosen, rows_of
 
-        columns = chosen(subscriptions, id, expression, owner).toArrow().columns
+        columns = chosen(subscriptions, id, expression, owner, dialect_column).toArrow().columns
         return [TableRow(*row) for row in rows_of(columns)], subscriptions.sparkSession
     refuse_owner(owner)
+    if dialect_column is not None:
+        raise InvalidOptionError(
+            "dialect_column names a column of a DataFrame", option="dialect_column"
+        )
     if isinstance(subscriptions, Engine):
         return [
             TableRow(e.id, e.subscription, e.owner) for e in subscriptions.subscriptions()
@@ -135,7 +144,7 @@ class TableRows:
         for position, row in enumerate(self._rows):
             try:
                 self._check(row)
-                read = self._read(row.expression)
+                read = self._read(row)
             except PredicastError as error:
                 self.refuse(position, error)
             else:

@@ -1,4 +1,4 @@
-"""Tables of subscriptions: the ids, expressions and owners of a DataFrame, as texts."""
+"""Tables of subscriptions: the ids, expressions, owners and dialects of a DataFrame, as texts."""
 
 from __future__ import annotations
 
@@ -14,19 +14,30 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def chosen(table: DataFrame, id: str, expression: str, owner: str | None) -> DataFrame:
-    """The columns of the table that count, as texts: id, expression and, if it is named, owner."""
+def chosen(
+    table: DataFrame, id: str, expression: str, owner: str | None, dialect: str | None = None
+) -> DataFrame:
+    """The columns of the table that count, as texts: id, expression, owner and dialect.
+
+    The last two are null where the table has no such columns.
+    """
+    from pyspark.sql.functions import lit
+
     if table.isStreaming:
         raise PipelineError(
             "subscriptions are compiled from a batch DataFrame, not from a stream; "
             "read the table with spark.read, or compile inside foreachBatch"
         )
     schema = Schema(table.schema)
-    names = [id, expression] if owner is None else [id, expression, owner]
-    columns = [_as_text(schema, name, may_be_number=name == id) for name in names]
+    columns = [
+        lit(None).cast("string")
+        if name is None
+        else _as_text(schema, name, may_be_number=name == id)
+        for name in (id, expression, owner, dialect)
+    ]
     safe = table.toDF(*(f"c{position}" for position in range(len(schema.fields))))
-    called = ("id", "expression", "owner")
-    return safe.select(*(column.alias(name) for column, name in zip(columns, called, strict=False)))
+    called = ("id", "expression", "owner", "dialect")
+    return safe.select(*(column.alias(name) for column, name in zip(columns, called, strict=True)))
 
 
 def rows_of(columns: Iterable[pa.Array | pa.ChunkedArray]) -> Iterator[tuple[Any, ...]]:

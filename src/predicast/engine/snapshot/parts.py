@@ -41,13 +41,22 @@ class Part:
         self._sources = Sources()
         self._gathering = Gathering()
 
-    def add(self, id: str, stated: Stated, text: str | None, owner: str | None) -> None:
+    def add(
+        self,
+        id: str,
+        owner: str | None,
+        stated: Stated,
+        text: str | None,
+        dialect: str | None = None,
+    ) -> None:
         """Take in what a subscription states, and the text that it was read from."""
         key = len(self._ids)
         self._ids.append(id)
         self._gathering.add(key, *stated)
         if text is not None:
             self._sources.set(key, text)
+            if dialect is not None:
+                self._sources.set_dialect(key, dialect)
         if owner is not None:
             self._owners.set(key, owner)
 
@@ -118,8 +127,11 @@ def _one_after_another(pieces: Iterable[pa.Array | list[str | None]]) -> pa.Arra
 
 
 def _joined_sources(parts: Sequence[Snapshot], first: Array) -> Sources:
-    held = [part.sources.arrays() for part in parts]
-    keys = [own + before for (own, _), before in zip(held, first.tolist(), strict=False)]
-    return Sources.restored(
-        np.concatenate(keys).astype(np.int32), _one_after_another(texts for _, texts in held)
-    )
+    keys, texts, dialects = [], [], dict[int, str]()
+    for part, before in zip(parts, first.tolist(), strict=False):
+        own, held = part.sources.arrays()
+        keys.append(own + before)
+        texts.append(held)
+        dialects |= {before + key: name for key, name in part.sources.dialects().items()}
+    every = np.concatenate(keys).astype(np.int32)
+    return Sources.restored(every, _one_after_another(texts), dialects)

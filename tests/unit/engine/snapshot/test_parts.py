@@ -22,7 +22,7 @@ Row = tuple[str, str, str | None]  # id, text, owner
 def part_of(rows: Sequence[Row], *, matcher: str = "columnar") -> Snapshot:
     part = Part()
     for id, text, owner in rows:
-        part.add(id, stated_by(text)[0], text, owner)
+        part.add(id, owner, stated_by(text)[0], text)
     return part.snapshot(matcher, "fails", None)
 
 
@@ -82,3 +82,18 @@ def test_many_of_one_outline_and_few_of_others() -> None:
 def test_nothing_at_all() -> None:
     assert to_bytes(joined([part_of([]), part_of([])])) == to_bytes(part_of([]))
     assert len(engine_of(joined([part_of([])]))) == 0
+
+
+def test_dialects_come_along() -> None:
+    parts = []
+    for number in range(3):
+        part = Part()
+        part.add(f"a{number}", None, stated_by("x = 1")[0], "x is 1", "wishes")
+        part.add(f"b{number}", None, stated_by("x = 2")[0], "x = 2")
+        parts.append(received(part.snapshot("columnar", "fails", None)))
+    found = engine_of(joined(parts)).subscriptions()
+    assert [(each.id, each.text, each.dialect) for each in found] == [
+        pair
+        for number in range(3)
+        for pair in ((f"a{number}", "x is 1", "wishes"), (f"b{number}", "x = 2", None))
+    ]
