@@ -12,8 +12,9 @@ still on its way to the former parent. So what we say to a new parent goes *thro
 on to all brokers, and on every stream it comes after such events. When it is settled they have
 arrived at the former parent, which keeps them for us, and we may leave it.
 
-**What they are told.** Windows are made when a neighbour can take them. While it cannot, nothing
-piles up: what has changed for it is worked out when it is there again.
+**What they are told.** A window is made when the neighbour has taken the one before. Streams are in
+order, so that an earlier one would be in force no sooner; until then what has changed is gathered,
+and what has come and gone in between is never told. While a neighbour is away nothing piles up.
 """
 
 from __future__ import annotations
@@ -145,10 +146,10 @@ class Neighbours:
                 self._tell(each)
 
     def _is_ready(self, interface: Interface) -> bool:
-        """Whether a window would soon be taken; else it is better made later."""
+        """Whether a window would be taken at once; else it is better made later."""
         if interface.is_ending or interface.state is not InterfaceState.ACTIVE:
             return False
-        return interface.outgoing.next_sequence - interface.outgoing.sent <= 2
+        return interface.outgoing.announced <= interface.outgoing.acknowledged
 
     def tell_through(self, source: Interface) -> None:
         """Pass on to all others what goes through, with what there is to tell."""
