@@ -68,7 +68,7 @@ def interface_of(
     again = record.announced_again
     interface.announced_again = None if again is None else set(again)
     if record.wanted:
-        table.run(record.peer, record.wanted)
+        table.run(record.peer, record.wanted, passed_on=record.role is not Role.HOST)
     return interface
 
 

@@ -345,7 +345,8 @@ class Router:
             if message.sequence >= interface.incoming.whole_at:
                 interface.announced_again = None
                 operations += self._table.all_but(interface.peer, again)
-        self._table.run(interface.peer, operations)
+        passed_on = interface.role is not Role.HOST
+        self._table.run(interface.peer, operations, passed_on=passed_on)
         # What a former parent wants, the new one is told from its own side. To wait for that here
         # would be to wait for ourselves: both of them wait for what we settle.
         is_former = interface.role is Role.FORMER

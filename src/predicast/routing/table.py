@@ -80,8 +80,11 @@ class RoutingTable:
             Subscribe(id, self._statement(name)) for id, name in self._held.get(source, {}).items()
         ]
 
-    def run(self, source: str, operations: Sequence[Operation]) -> None:
-        """Run a source's window: all of it or, if something is wrong with it, nothing."""
+    def run(self, source: str, operations: Sequence[Operation], *, passed_on: bool = False) -> None:
+        """Run a source's window: all of it or, if something is wrong with it, nothing.
+
+        Brokers have ``passed_on`` what they want, and hosts want it themselves.
+        """
         self._check_room(source, operations)
         names = {each.id: self._name(source, each.id) for each in operations}
         try:
@@ -101,7 +104,8 @@ class RoutingTable:
                 self._homes[name] = Home(source, id)
                 stated = said[id]
                 is_plain = isinstance(stated, Subscription)
-                self.interest.ask(source, id, stated if is_plain else self._statement(name))
+                stated = stated if is_plain else self._statement(name)
+                self.interest.ask(source, id, stated, passed_on=passed_on)
             elif self._homes.pop(name, None) is not None:
                 self.interest.drop(source, id)
 
