@@ -14,7 +14,7 @@ What subscriptions state is kept in columns where they came in bulk (``statement
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace as replaced
 from datetime import datetime
 from functools import partial
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from predicast.engine.bulk import Records
     from predicast.engine.snapshot import Snapshot
     from predicast.engine.store import StoreView, SubscriptionStore
+    from predicast.matching.matcher import Pairs
 
     _EngineOfFlatEvents = EngineOf[SubscriptionStore, StoreView]
 else:
@@ -299,6 +300,13 @@ class Engine(_EngineOfFlatEvents):
         """One sorted list of ids per event."""
         given = list(events)  # a stream may take its time
         return self._ask(lambda view: self._asking.match_batch(view, given, on_invalid, now))
+
+    def match_keys(self, events: Sequence[Event], *, now: datetime | None = None) -> Pairs:
+        """The matches as pairs of numbers: an event's position, and a key (see ``key``).
+
+        For whoever sorts many matches by something of their own, as routers do by neighbours.
+        """
+        return self._ask(lambda view: self._asking.match_keys(view, events, now))
 
     def match_arrow(
         self,
