@@ -71,7 +71,7 @@ class Interest:
         self._opaque: dict[Hashable, Wish] = {}
         self._asked: dict[str, dict[str, tuple[Wish, ...]]] = {}  # none: it can match nothing
         self._told: dict[str, dict[Wish, None]] = {}
-        self._touched: dict[str, dict[Wish, None]] = {}
+        self._touched: dict[str, dict[Wish, None]] = {}  # by listener, if there is any
 
     def __len__(self) -> int:
         """How many filters there are."""
@@ -107,11 +107,14 @@ class Interest:
     def listen(self, listener: str) -> None:
         """From now on this listener is told, beginning with everything."""
         self._told[listener] = {}
-        touched = self._touched[listener] = dict.fromkeys(self._opaque.values())
+        touched = dict.fromkeys(self._opaque.values())
         for node in list(self._graph.entries):
             wish = self._wish_of_node[node]
             touched.update(self._nearest_wanted(wish, listener))
             touched[wish] = None
+        self._touched.pop(listener, None)
+        if touched:
+            self._touched[listener] = touched
 
     def ignore(self, listener: str) -> None:
         """This listener is told nothing any more."""
@@ -124,8 +127,7 @@ class Interest:
 
     def take(self, listener: str) -> News:
         """What has changed for a listener since it was last told."""
-        touched, self._touched[listener] = self._touched[listener], {}
-        told = self._told[listener]
+        touched, told = self._touched.pop(listener, {}), self._told[listener]
         news = News([], [])
         for wish in touched:
             is_due = wish.is_wanted_for(listener) and not self._is_below(wish, listener)
@@ -139,7 +141,11 @@ class Interest:
 
     def has_news(self, listener: str) -> bool:
         """Whether there may be something to take."""
-        return bool(self._touched.get(listener))
+        return listener in self._touched
+
+    def with_news(self) -> list[str]:
+        """The listeners for whom there may be something to take."""
+        return list(self._touched)
 
     def _wishes(self, source: str, key: str, statement: Any, slack: float) -> tuple[Wish, ...]:
         """The wishes for a statement, each once; a new one is nobody's yet."""
@@ -190,7 +196,7 @@ class Interest:
         """Note what may change for these listeners, now that it is wanted for them or no more."""
         for listener in listeners:
             if listener not in but_for:
-                touched = self._touched[listener]
+                touched = self._touched.setdefault(listener, {})
                 touched[wish] = None
                 touched.update(self._nearest_wanted(wish, listener))
 

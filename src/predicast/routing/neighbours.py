@@ -141,8 +141,9 @@ class Neighbours:
 
     def tell_news(self) -> None:
         """Tell each neighbour that can take it what has changed for it."""
-        for each in self.by_name.values():
-            if each.is_broker and self._table.interest.has_news(each.peer) and self._is_ready(each):
+        for name in self._table.interest.with_news():
+            each = self.by_name[name]
+            if each.is_broker and self._is_ready(each):
                 self._tell(each)
 
     def _is_ready(self, interface: Interface) -> bool:
