@@ -48,6 +48,11 @@ class Broker:
         self._life = 0
         self._wake: float | None = None
 
+    @property
+    def was_started(self) -> bool:
+        """Whether it was ever there."""
+        return self._life > 0
+
     def start(self) -> None:
         """Come up with what is on the disk."""
         if self.router is None:
