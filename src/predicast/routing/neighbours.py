@@ -47,6 +47,7 @@ class Neighbours:
         self.dropped = 0  # events that found no room when they were released
         self.by_name: dict[str, Interface] = {}
         self.touched: dict[str, Interface] = {}  # that may have something to say
+        self.changed: dict[str, None] | None = None  # that are not as they were, once it is noted
         self._me = Identity(options.name, PeerKind.BROKER, options.level)
         self._options = options
         self._table = table
@@ -59,6 +60,12 @@ class Neighbours:
     def touch(self, interface: Interface) -> None:
         """It may have something to say, or another timer, at the end of the step."""
         self.touched[interface.peer] = interface
+        self.note(interface)
+
+    def note(self, interface: Interface) -> None:
+        """It is not as it was when last written down."""
+        if self.changed is not None:
+            self.changed[interface.peer] = None
 
     def new_epoch(self) -> int:
         """The epoch of another stream, higher than all before."""
@@ -133,6 +140,7 @@ class Neighbours:
         if interface is self.parent:
             for former in self.formers():
                 former.is_ignored = True
+                self.note(former)
                 self._table.drop(former.peer)
         self.dropped += forwarding.release_held(self._table, interface, self._options)
         self.touch(interface)
@@ -299,6 +307,7 @@ class Neighbours:
     def remove(self, interface: Interface) -> None:
         """Forget an interface, and all that it wanted."""
         del self.by_name[interface.peer]
+        self.note(interface)
         self.touched.pop(interface.peer, None)
         self._scheduled.pop(interface.peer, None)
         self._table.drop(interface.peer)

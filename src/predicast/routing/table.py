@@ -74,6 +74,7 @@ class RoutingTable:
         # until the key is used again; nothing matches it meanwhile.
         self._source_of: Ints = np.full(16, -1, np.int64)
         self._id_of: list[str] = [""] * 16
+        self._touched: dict[str, dict[str, None]] | None = None  # ids by source, once it is noted
 
     def __len__(self) -> int:
         """How many subscriptions there are, of all sources."""
@@ -105,6 +106,7 @@ class RoutingTable:
                 held.pop(id, None)
             else:
                 held[id], said[id] = name, operation.expression
+        self._touch(source, names)
         for id, name in names.items():
             if id in held:
                 self._note(self._engine.key(name), source, id)
@@ -122,10 +124,24 @@ class RoutingTable:
     def drop(self, source: str) -> None:
         """Forget all that a source wanted."""
         held = self._held.pop(source, {})
+        self._touch(source, held)
         if held:
             self._engine.apply([Unsubscribe(name) for name in held.values()])
         self.interest.drop_all(source)
         self._numbers.pop(source, None)
+
+    def changed(self, source: str) -> tuple[list[Subscribe], list[str]]:
+        """What a source wants anew since this was asked last, and the ids that it wants no more."""
+        if self._touched is None:
+            self._touched = {}
+        held = self._held.get(source, {})
+        touched = self._touched.pop(source, {})
+        new = [Subscribe(id, self._statement(held[id])) for id in touched if id in held]
+        return new, [id for id in touched if id not in held]
+
+    def _touch(self, source: str, ids: Iterable[str]) -> None:
+        if self._touched is not None:
+            self._touched.setdefault(source, {}).update(dict.fromkeys(ids))
 
     def match(
         self, events: Sequence[Published], sources: Collection[str], with_ids: Collection[str]

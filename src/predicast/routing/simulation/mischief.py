@@ -80,7 +80,7 @@ class Mischief:
         if broker.router is None:
             return
         self.done["crashes"] += 1
-        broker.fall(self._random.choice(tuple(Fall)))
+        broker.fall(self._random.choice(tuple(Fall)), self._random.random())
         # A broker that has nothing to do falls all the same.
         self._later(down_s / 4, broker.crash)
         self._later(down_s, broker.start)

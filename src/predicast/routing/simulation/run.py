@@ -72,7 +72,8 @@ class Simulation:
         self._network.calm = True
         self._mischief = Mischief(self.clock, self._network, faults, random_of(seed, "mischief"))
         self.brokers = [
-            Broker(each, self.clock, self._send) for each in router_options(self.tree, options)
+            Broker(each, self.clock, self._send, may_fall=faults.crash_rate > 0)
+            for each in router_options(self.tree, options)
         ]
         leaving = leavers(options, random_of(seed, "leavers"))
         self._leavers = [self.brokers[number] for number in leaving]
