@@ -107,6 +107,7 @@ _ALL: Final = (
     _strict("length", values.length, _NUMBER, _STRING),
     _strict("size", len, _NUMBER, _LIST),
     _strict("ip_in", addresses.is_in, _BOOLEAN, _STRING, _STRING),
+    _strict("ip_digits", addresses.digits, _STRING, _STRING),
     # Its arguments beside the text are the attributes that the text names, which ``call`` adds.
     Function("cesql", (_STRING, _ANY), 1, 1, _ANY - _TIME, texts.value_of, is_strict=False),
     Function("substring", (_STRING, _NUMBER, _NUMBER), 2, 3, _STRING, values.substring),
