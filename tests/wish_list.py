@@ -67,7 +67,7 @@ class Wishes(Dialect):
 
     name = "wishes"
     suffixes = (".wish",)
-    event_suffixes = (".fields",)
+    event_suffixes = (".fields", ".xml")
 
     def __init__(self, *, any_will_do: bool = False) -> None:
         self._any_will_do = any_will_do
