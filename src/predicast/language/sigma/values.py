@@ -55,7 +55,6 @@ from predicast.model import (
     Or,
     Subscription,
 )
-from predicast.model.values import INT_MAX, INT_MIN
 
 _MAX_BYTES: Final = 1 << 20  # of names of derived attributes: some thousands of them
 _COMPARISONS: Final = {
@@ -211,15 +210,9 @@ def _number(value: SigmaType) -> int | float | None:
 def _number_test(field: str, numbers: Sequence[int | float]) -> Test:
     """A number also meets its text, and its text the number."""
     texts = _leaf(field, *_one_or_several([str(number) for number in numbers]))
-    held = [_leaf(field, *_one_or_several(fitting))] if (fitting := _fitting(numbers)) else []
-    spoken_of = {Kind.STRING, Kind.NUMBER} if held else {Kind.STRING}
-    held.append(texts)
-    return Test(any_of(held), field, Or((*map(Not, held), *_but(field, spoken_of))))
-
-
-def _fitting(numbers: Iterable[int | float]) -> list[int | float]:
-    """Those that an event can hold: integers of 64 bits, and floats."""
-    return [each for each in numbers if type(each) is float or INT_MIN <= each <= INT_MAX]
+    themselves = _leaf(field, *_one_or_several(numbers))
+    others = _but(field, {Kind.STRING, Kind.NUMBER})
+    return Test(Or((themselves, texts)), field, Or((Not(themselves), Not(texts), *others)))
 
 
 def _truth_test(field: str, wanted: bool) -> Test:
@@ -237,8 +230,6 @@ def _comparison(field: str, value: SigmaCompareExpression) -> Test:
     if isinstance(value.number, SigmaTimestampPart):
         name = _time_part(field, value.number)
         return Test(_leaf(name, operator, limit), name)
-    if not _fitting([limit]):
-        raise LanguageError(f"the field {field!r} is compared with {limit}, more than 64 bits")
     number = _as_number(field)
     by_text = _leaf(number, operator, limit)
     by_number = _leaf(field, operator, limit)
