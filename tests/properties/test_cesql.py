@@ -13,9 +13,9 @@ from predicast import Engine
 from predicast.derived.cesql.parser import parse
 from predicast.derived.cesql.printer import text_of
 from predicast.derived.cesql.tree import Node
-from predicast.errors import LanguageError, LimitError, NotExpressibleError
-from predicast.language import dialect_named, parse_where, to_where
-from predicast.language.cloudevents import evaluate
+from predicast.errors import InvalidEventError, LanguageError, LimitError, NotExpressibleError
+from predicast.language import dialect_named, to_where
+from predicast.language.cloudevents import evaluate, from_batch, from_http, from_structured
 from predicast.language.cloudevents.cesql_printing import stated
 from predicast.language.dialect import as_subscription
 from predicast.testing import cesql
@@ -86,11 +86,14 @@ def check(
         engine.subscribe_many(texts, dialect=dialect)
         assert [engine.match(event) for event in events] == wanted
         assert engine.match_batch(events) == wanted
-    for id, text in texts.items():
-        subscription = as_subscription(dialect_named(dialect).parse(text))
-        assert parse_where(to_where(subscription)) == subscription
+    for id in texts:
         for event, ids in zip(events, wanted, strict=True):
             assert (engine.explain(id, event).outcome.held is True) is (id in ids)
+    spoken = dialect_named(dialect)
+    where = {id: to_where(as_subscription(spoken.parse(text))) for id, text in texts.items()}
+    engine = Engine()
+    engine.subscribe_many(where)
+    assert engine.match_batch(events) == wanted
 
 
 @given(cesql.nodes())
@@ -108,6 +111,60 @@ def test_filters_that_are_printed_mean_the_same(filter: dict[str, Any]) -> None:
     with suppress(NotExpressibleError):
         text = FILTERS.to_text(subscription)
         assert stated(as_subscription(FILTERS.parse(text))) == stated(subscription)
+
+
+DOCUMENTS = st.recursive(
+    st.sampled_from(
+        ["", "1.0", "a", "/x", "e30=", "2026-01-31T12:00:00Z", 5, 2**40, 1.5, True, None]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "id",
+                    "source",
+                    "type",
+                    "specversion",
+                    "time",
+                    "data",
+                    "data_base64",
+                    "datacontenttype",
+                ]
+            )
+            | st.text(max_size=3),
+            inner,
+            max_size=8,
+        )
+    ),
+)
+HEADERS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["ce-id", "ce-source", "CE-Type", "ce-specversion", "ce-x", "content-type"]
+        ),
+        st.sampled_from(["1.0", "a", "%FF", '"a"', "application/json", "text/plain"])
+        | st.sampled_from(["application/cloudevents+json", "application/cloudevents-batch+json"]),
+    ),
+    max_size=8,
+)
+
+
+@given(
+    DOCUMENTS,
+    HEADERS,
+    st.binary(max_size=8) | DOCUMENTS.map(lambda each: json.dumps(each).encode()),
+)
+@example([], [], b"[" * 10_000)
+def test_any_message_is_an_event_or_refused(
+    document: Any, headers: list[tuple[str, str]], body: bytes
+) -> None:
+    for read in (from_structured, from_batch):
+        for given_as in (document, body):
+            with suppress(InvalidEventError):
+                read(given_as)
+    with suppress(InvalidEventError):
+        Engine().match(from_http(headers, body)[0])
 
 
 WORDS = st.sampled_from(

@@ -217,12 +217,8 @@ def match(  # noqa: PLR0913  # an option is a parameter
     _check_paths(inputs, target)
     options = GraphOptions.of(ontology, graphs, rdf_format, validate, column)
     run: Run
-    # With a dialect a suffix says nothing of graphs: events of one may be .xml as well.
-    if options.asked_for or (
-        dialect is None
-        and options.are_meant(
-            inputs.subscriptions, subscriptions_format, inputs.events, events_format
-        )
+    if options.are_meant(
+        inputs.subscriptions, subscriptions_format, inputs.events, events_format, dialect
     ):
         refuse_flat_options(
             absent=absent is not Absence.FAILS,

@@ -36,6 +36,7 @@ GROUP: Final = "predicast.dialects"  # of entry points
 _NAME: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 BUILT_IN: Final[dict[str, str]] = {
     WHERE: "predicast.language.where.dialect:Where",
+    "sigma": "predicast.language.sigma.dialect:SigmaDialect",
     "eventbridge": "predicast.language.eventbridge:EventBridge",
     "sns": "predicast.language.eventbridge:Sns",
     "cesql": "predicast.language.cloudevents.cesql:Cesql",

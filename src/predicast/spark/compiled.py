@@ -1,8 +1,9 @@
-"""``compile``: a table of subscriptions, checked once on the driver and packed for the executors.
+"""``compile``: a table of subscriptions, checked once and packed for the executors.
 
 Subscriptions are compiled in the order of their ids, so that the same table gives the same digest
-however Spark happens to deliver its rows. The whole table passes through the driver's memory. An
-engine is packed as it is, with its texts and its parameters; nothing of it is read again.
+however Spark happens to deliver its rows, and wherever they are read (``reading.py``). What was
+read of the whole table is in the driver's memory in the end. An engine is packed as it is, with its
+texts and its parameters; nothing of it is read again.
 """
 
 from __future__ import annotations
@@ -10,24 +11,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, Union, overload
 
 from predicast.engine import Engine, Entry
-from predicast.errors import InvalidOptionError, ParseError
+from predicast.errors import InvalidOptionError
 from predicast.language import Readable
-from predicast.language.class_tests import reading_with
-from predicast.language.dialect_registry import dialect_named, stated_in
-from predicast.language.reading import (
-    WHERE,
-    ReadText,
-    as_held,
-    looks_like_a_pattern,
-    stated_by,
-)
-from predicast.language.time_zones import implied_zone, reading_in
+from predicast.language.dialect_registry import dialect_named
 from predicast.matching import DEFAULT
 from predicast.model import Absent
 from predicast.model.vocabulary import HasVocabulary, Vocabulary, checked_vocabulary
@@ -54,12 +44,9 @@ from predicast.spark.schemas import GivenBy
 from predicast.spark.table_rows import (
     InvalidSubscription,
     OnInvalid,
-    TableRow,
-    fill,
     invalid_frame,
     refusal,
     refuse_owner,
-    table_rows,
 )
 
 if TYPE_CHECKING:
@@ -261,7 +248,7 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     ``placement`` tells what was chosen and why.
 
     ``dialect`` names the language of the texts, if it is not ``where``; ``dialect_column`` a column
-    that says it of each row, where it is not null. Texts are read here, on the driver.
+    that says it of each row, where it is not null. Such texts are read on the driver.
 
     ``ontology`` (an ``Ontology``, or RDF text or a path to it) is that of ``Engine``: texts may
     name classes, ``type IS A 'Computer'``, and a column gives the properties above its own.
@@ -305,17 +292,18 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
         matcher, absent = chosen
     if dialect is not None:
         dialect_named(dialect)  # refuses a name that is none
-    rows, session = table_rows(subscriptions, id, expression, owner, dialect_column)
-    engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails", ontology=vocabulary)
-    with reading_in(time_zone), reading_with(vocabulary):
-        invalid = fill(engine, rows, partial(_stated, schema, dialect))
-    if invalid and on_invalid == "raise":
-        raise refusal(invalid, len(rows))
+    from predicast.spark.reading import Reading, ReadTable  # PyArrow takes its time
+
+    settings = matcher or DEFAULT, absent or "fails", vocabulary, time_zone, schema, dialect
+    table = ReadTable(subscriptions, id, expression, owner, dialect_column)
+    read = table.read(Reading(*settings))
+    if read.invalid and on_invalid == "raise":
+        raise refusal(read.invalid, read.rows)
     return replace(
-        _placed(engine, engine.to_bytes(), strategy),
-        left_out=len(invalid),
-        invalid_rows=tuple(invalid) if on_invalid == "quarantine" else (),
-        session=session,
+        _placed(read.engine, read.engine.to_bytes(), strategy),
+        left_out=len(read.invalid),
+        invalid_rows=tuple(read.invalid) if on_invalid == "quarantine" else (),
+        session=read.session,
     )
 
 
@@ -387,26 +375,3 @@ def _event_schema(
     from predicast.spark.event_schemas import EventSchema
 
     return EventSchema(events, intervals, vocabulary)
-
-
-def _stated(schema: EventSchema | None, dialect: str | None, row: TableRow) -> Readable:
-    """What a row states, checked; its text, for explanations, if it means the same elsewhere."""
-    expression = as_held(row.expression)
-    if isinstance(expression, str):
-        dialect = dialect if row.dialect is None else row.dialect
-        if dialect not in {None, WHERE}:
-            read = ReadText(expression, dialect, stated_in(dialect, expression))
-            if schema is not None:
-                schema.check(read.stated)
-            return read
-    try:
-        stated, _ = stated_by(expression)
-    except ParseError as error:
-        if isinstance(expression, str) and looks_like_a_pattern(expression):
-            error.message += (
-                "\n  it looks like a graph pattern; if events are graphs, say graphs=True"
-            )
-        raise
-    if schema is not None:
-        schema.check(stated)
-    return expression if isinstance(expression, str) and implied_zone() is UTC else stated

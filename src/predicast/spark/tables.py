@@ -1,8 +1,8 @@
-"""Tables of subscriptions: a DataFrame's ids, expressions and owners, brought to the driver."""
+"""Tables of subscriptions: the ids, expressions, owners and dialects of a DataFrame, as texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,10 +14,13 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def collected(
+def chosen(
     table: DataFrame, id: str, expression: str, owner: str | None, dialect: str | None = None
-) -> Iterator[tuple[Any, ...]]:
-    """The rows of the table: id, expression, owner and dialect, if there are such columns."""
+) -> DataFrame:
+    """The columns of the table that count, as texts: id, expression, owner and dialect.
+
+    The last two are null where the table has no such columns.
+    """
     from pyspark.sql.functions import lit
 
     if table.isStreaming:
@@ -33,11 +36,16 @@ def collected(
         for name in (id, expression, owner, dialect)
     ]
     safe = table.toDF(*(f"c{position}" for position in range(len(schema.fields))))
-    arrow = safe.select(*columns).toArrow()
-    return zip(*map(_texts, arrow.columns), strict=True)
+    called = ("id", "expression", "owner", "dialect")
+    return safe.select(*(column.alias(name) for column, name in zip(columns, called, strict=True)))
 
 
-def _texts(column: pa.ChunkedArray) -> list[str | None]:
+def rows_of(columns: Iterable[pa.Array | pa.ChunkedArray]) -> Iterator[tuple[Any, ...]]:
+    """The rows of columns of texts."""
+    return zip(*map(_texts, columns), strict=True)
+
+
+def _texts(column: pa.Array | pa.ChunkedArray) -> list[str | None]:
     """The texts of a column. Bytes that are not Unicode, which Spark lets pass, become characters
     that no text may have: so one row is invalid, and not the table.
     """

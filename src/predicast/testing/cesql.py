@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
@@ -29,6 +31,7 @@ _PATTERNS: Final = (
     *("a%", "%b", "a_", "%", "", "5%", "%5", "t%", "tru_", "-%", "a\\%", "2%", "%e", "A"),
     *("back\\slash", "_\\__", "é%", "%T%"),
 )
+_NOON: Final = datetime(2026, 1, 31, 12, tzinfo=UTC)
 _INTEGERS: Final = (0, 1, 2, 5, -1, 2**31 - 1, -(2**31))
 _SCALARS: Final[tuple[Scalar, ...]] = (*_STRINGS, *_INTEGERS, True, False)
 _LITERALS: Final = st.sampled_from(_SCALARS).map(Literal)
@@ -91,8 +94,8 @@ def _composed(draw: st.DrawFn, depth: int) -> Node:
 
 @lru_cache
 def events() -> st.SearchStrategy[dict[str, Any]]:
-    """Attributes of every type, and numbers that are none of CESQL's."""
-    values = st.sampled_from([*_SCALARS, 2.5, 5.0, 2**40, 1e30])
+    """Attributes of every type, and values that are none of CESQL's."""
+    values = st.sampled_from([*_SCALARS, 2.5, 5.0, 2**40, 1e30, Decimal("2.50"), _NOON])
     return st.dictionaries(st.sampled_from(NAMES), values)
 
 

@@ -139,3 +139,12 @@ def test_what_is_no_message_is_refused() -> None:
         from_binary({**HEADERS, "ce-subject": "%FF"}, b"")
     with pytest.raises(InvalidEventError, match="read in JSON"):
         from_http({**HEADERS, "Content-Type": "application/cloudevents+avro"}, b"")
+
+
+def test_a_file_holds_one_event_or_a_batch() -> None:
+    dialect = dialect_named("cesql")
+    for content in (json.dumps(EVENT), json.dumps([EVENT, EVENT])):
+        events = [dialect.read_event(each) for each in dialect.event_documents(content)]
+        assert {event["id"] for event in events} == {"1"}
+    with pytest.raises(InvalidEventError, match="the file is not JSON"):
+        list(dialect.event_documents("{"))

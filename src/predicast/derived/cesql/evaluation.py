@@ -24,6 +24,7 @@ from predicast.derived.cesql.tree import (
     EQUALITIES,
     INT_MAX,
     INT_MIN,
+    LOGIC,
     Attribute,
     Chain,
     Exists,
@@ -250,7 +251,7 @@ def _call(function: Function, arguments: list[Compiled]) -> Compiled:
 
 
 def _chain(operands: list[Compiled], operators: tuple[str, ...]) -> Compiled:
-    apply = _OPERATORS[operators[0]][0]
+    apply = _OPERATORS[operators[0]]
     if len(operators) == 1:
         left, right, operator = operands[0], operands[1], operators[0]
         return lambda get, errors: apply(operator, left(get, errors), right, get, errors)
@@ -323,7 +324,7 @@ def _computed(operator: str, left: Any, operand: Compiled, get: Get, errors: Err
 
 
 _OPERATORS: Final = {
-    **dict.fromkeys(("AND", "OR", "XOR"), (_logical, Type.BOOLEAN)),
-    **dict.fromkeys(COMPARISONS, (_compared, Type.BOOLEAN)),
-    **dict.fromkeys(("+", "-", "*", "/", "%"), (_computed, Type.INTEGER)),
+    **dict.fromkeys(LOGIC, _logical),
+    **dict.fromkeys(COMPARISONS, _compared),
+    **dict.fromkeys(("+", "-", "*", "/", "%"), _computed),
 }

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from predicast.language.cloudevents.cesql_printing import cesql_text
 from predicast.language.cloudevents.cesql_reading import filter_of
 from predicast.language.cloudevents.cesql_wording import wording_of_node
-from predicast.language.cloudevents.events import from_structured
+from predicast.language.cloudevents.dialect import CloudEventsDialect
 from predicast.language.cloudevents.templates import stated_by_template
 from predicast.language.cloudevents.translation import condition_of
-from predicast.language.dialect import Dialect, Parsed
+from predicast.language.dialect import Parsed
 from predicast.language.wording import Wording
 from predicast.model import Subscription
 
 
-class Cesql(Dialect):
+class Cesql(CloudEventsDialect):
     """Expressions over the attributes of CloudEvents."""
 
     name = "cesql"
@@ -26,9 +23,6 @@ class Cesql(Dialect):
 
     def to_text(self, subscription: Subscription) -> str:
         return cesql_text(subscription)
-
-    def read_event(self, document: Any) -> Mapping[str, Any]:
-        return from_structured(document)
 
     def wording(self, text: str) -> Wording:
         return wording_of_node(filter_of(text))

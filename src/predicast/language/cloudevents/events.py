@@ -64,6 +64,12 @@ def from_structured(document: Any) -> dict[str, Any]:
     return event
 
 
+def documents_of(content: str | bytes) -> list[Any]:
+    """What a file in JSON holds, an event or a batch of them, each yet to be read."""
+    document = _decoded(content, "the file")
+    return document if isinstance(document, list) else [document]
+
+
 def from_batch(document: Any) -> list[dict[str, Any]]:
     """The events of a list in JSON."""
     if isinstance(document, str | bytes | bytearray):

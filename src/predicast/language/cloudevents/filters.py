@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NoReturn
+from collections.abc import Sequence
+from typing import Final, NoReturn
 
 from predicast.derived import Input, call
 from predicast.derived.cesql.printer import text_of
@@ -27,7 +27,7 @@ from predicast.derived.cesql.values import Type
 from predicast.errors import ParseError, suggest
 from predicast.errors.position import error_at
 from predicast.language.cloudevents.cesql_reading import filter_of
-from predicast.language.cloudevents.events import from_structured
+from predicast.language.cloudevents.dialect import CloudEventsDialect
 from predicast.language.cloudevents.filter_printing import filters_text
 from predicast.language.cloudevents.json_text import Fields, Items, Json, JsonReader, Text
 from predicast.language.cloudevents.outcomes import (
@@ -44,7 +44,6 @@ from predicast.language.cloudevents.translation import (
     derived_name,
     text_test,
 )
-from predicast.language.dialect import Dialect
 from predicast.language.where.scalar_text import name_of
 from predicast.language.wording import Phrase, Wording
 from predicast.model import And, Constraint, Expression, Leaf, Not, Operator, Or, Subscription
@@ -58,7 +57,7 @@ _DIALECTS: Final = (*_TESTS, "all", "any", "not", "sql")
 _NAME: Final = re.compile(r"[a-z0-9]+", re.ASCII)
 
 
-class CloudEventsFilters(Dialect):
+class CloudEventsFilters(CloudEventsDialect):
     """Filters of the Subscriptions API."""
 
     name = "cloudevents"
@@ -68,9 +67,6 @@ class CloudEventsFilters(Dialect):
 
     def to_text(self, subscription: Subscription) -> str:
         return filters_text(subscription, self.parse)
-
-    def read_event(self, document: Any) -> Mapping[str, Any]:
-        return from_structured(document)
 
     def wording(self, text: str) -> Wording:
         return _Reader(text).wording()

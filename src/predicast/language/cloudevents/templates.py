@@ -26,6 +26,7 @@ from predicast.language.cloudevents.translation import condition_of, is_pattern_
 from predicast.language.where.cache import outlined_where
 from predicast.language.where.printer import expression_text
 from predicast.model import LikePattern
+from predicast.model.expression import leaves_of
 from predicast.model.outline import Stated
 
 _LITERAL: Final = re.compile(
@@ -106,7 +107,11 @@ def _template(pieces: tuple[str, ...], kinds: str) -> _Template | None:
         node = filter_of("".join(words))
         if _computes_from_literals(node):
             return None
-        found = _PLACEHOLDER.split(expression_text(condition_of(node)))
+        condition = condition_of(node)
+        # Where a literal is in the name of what is computed, each makes a shape of its own.
+        if any(_PLACEHOLDER.search(each.attribute) for each in leaves_of(condition)):
+            return None
+        found = _PLACEHOLDER.split(expression_text(condition))
     except PredicastError:  # of the placeholders' text; that of the text itself is found by others
         return None
     slots = tuple(

@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
-from predicast.bounded_cache import remembered
 from predicast.derived.cesql.evaluation import REQUIRED, Errors, compiled, like_pattern
 from predicast.derived.cesql.printer import text_of
 from predicast.derived.cesql.tree import (
@@ -45,7 +44,6 @@ from predicast.language.cloudevents.outcomes import (
     of_test,
     one_outcome,
 )
-from predicast.language.derived_names import canonical_attribute
 from predicast.language.where.printer import DERIVED
 from predicast.model import Constraint, Expression, Leaf, LikePattern, Operator
 from predicast.model.constraint import Operand
@@ -68,7 +66,6 @@ _FIRST: Final = frozenset("-0123456789")
 _WITHIN: Final = frozenset("+-.:0123456789TZE").union(*_TRUTHS)
 
 _MOST: Final = 1 << 14  # constraints that an expression becomes; if they were more, it is computed
-_MAX_BYTES: Final = 4 << 20  # of names that are remembered
 
 
 def condition_of(node: Node) -> Expression:
@@ -134,10 +131,9 @@ def _name(node: Node) -> str:
     return derived_name(text_of(node))
 
 
-@remembered(_MAX_BYTES, lambda given, _: 200 + 4 * len(given[0]))
 def derived_name(text: str) -> str:
-    """The name of the derived attribute that a CESQL text makes."""
-    return canonical_attribute(f"{DERIVED}cesql({quote(text)})")
+    """The name of the derived attribute that a CESQL text makes, which is in its one spelling."""
+    return f"{DERIVED}cesql({quote(text)})"
 
 
 def _cast(node: Node, wanted: Type) -> Node:
