@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from predicast.arrow import TableLike
     from predicast.engine.readings import ReadBatch
     from predicast.engine.store import StoreView
+    from predicast.matching.batches.interval_columns import IntervalColumns
     from predicast.matching.batches.refusals import Refusals
     from predicast.matching.matcher import Pairs
 
 OnInvalid: TypeAlias = Literal["raise", "absent", "skip"]
 Given: TypeAlias = Event | Mapping[str, Any]
-Ends: TypeAlias = Mapping[str, tuple[str, ...]] | None
 
 _CHOICES: Final = ("raise", "absent", "skip")
 _MOST_MATCHES: Final = 1 << 31  # of one event: there are no more keys
@@ -50,7 +50,7 @@ class TableQuestion(NamedTuple):
 
     table: pa.Table
     limit: int | None
-    intervals: Ends
+    intervals: IntervalColumns | None
     on_invalid: OnInvalid | None
     now: datetime | str | None
 
@@ -59,7 +59,7 @@ class TableQuestion(NamedTuple):
         cls,
         batch: TableLike,
         limit: int | None,
-        intervals: Ends,
+        intervals: IntervalColumns | None,
         on_invalid: OnInvalid | None,
         now: datetime | str | None,
     ) -> TableQuestion:
