@@ -444,7 +444,8 @@ def lists(
 @app.command()
 def real(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[PART]...", help="sigma, selective, loading.")
+        list[str] | None,
+        typer.Argument(metavar="[PART]...", help="sigma, selective, loading, cesql."),
     ] = None,
     *,
     preset: Annotated[Size, typer.Option(help="A minute's look, or all the sizes.")] = Size.SMALL,
@@ -453,7 +454,7 @@ def real(
     out: Out = Path("out/bench"),
     docs: Docs = None,
 ) -> None:
-    """Real rules against real events beside rsigma-eval; selective rules; loading."""
+    """Real rules against real events beside rsigma-eval; selective rules; loading; dialects."""
     from bench.real.corpus import MissingCorpusError
     from bench.real.plots import write_real
     from bench.real.report import report_tables

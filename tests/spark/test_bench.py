@@ -98,9 +98,19 @@ def corpus() -> Corpus:
         {"Port": 99},  # of which these logs know nothing
     ]
     rules = [
-        Rule(f"rule-{number}", "", "us", {}, {"selection": each, "condition": "selection"})
+        Rule(
+            id=_id(number),
+            title=f"Rule {number}",
+            author="us",
+            logsource={"product": "windows"},
+            detection={"selection": each, "condition": "selection"},
+        )
         for number, each in enumerate(wanted)
     ]
     archived = {"Image": "C:\\tools\\zip.exe", "CommandLine": "zip.exe -secret all"}
     copied = {"Image": "C:\\tools\\copy.exe", "CommandLine": "copy.exe -list"}
-    return Corpus(rules, [Firing("rule-0", archived), Firing("rule-3", copied)])
+    return Corpus(rules, [Firing(_id(0), archived), Firing(_id(3), copied)])
+
+
+def _id(number: int) -> str:
+    return f"8b3c1f0e-4a57-4c6e-9d28-{number:012}"

@@ -14,7 +14,7 @@ What subscriptions state is kept in columns where they came in bulk (``statement
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace as replaced
 from datetime import datetime
 from functools import partial
@@ -44,9 +44,13 @@ if TYPE_CHECKING:
     import numpy as np
 
     from predicast.arrow import TableLike
+    from predicast.engine.backtest import Backtest
     from predicast.engine.bulk import Records
+    from predicast.engine.lint import Finding
+    from predicast.engine.profile import Profile
     from predicast.engine.snapshot import Snapshot
     from predicast.engine.store import SubscriptionStore
+    from predicast.matching.matcher import Pairs
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -314,6 +318,13 @@ class Engine(EngineOfTables):
         given = list(events)  # a stream may take its time
         return self._ask(lambda view: self._asking.match_batch(view, given, on_invalid, now))
 
+    def match_keys(self, events: Sequence[Event], *, now: datetime | None = None) -> Pairs:
+        """The matches as pairs of numbers: an event's position, and a key (see ``key``).
+
+        For whoever sorts many matches by something of their own, as routers do by neighbours.
+        """
+        return self._ask(lambda view: self._asking.match_keys(view, events, now))
+
     def explain(
         self, id: str, event: Event | Mapping[str, Any], *, now: datetime | None = None
     ) -> Explanation:
@@ -321,6 +332,67 @@ class Engine(EngineOfTables):
         explainer = Explainer.of(self.get(id), self._absent, self._store.vocabulary)
         read = self._asking.explained(explainer.reader, event)
         return explainer.explanation(read, checked_time(now), names_of(event))
+
+    def lint(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | TableLike | None = None,
+        *,
+        checks: Iterable[str] | None = None,
+        across_owners: bool = False,
+    ) -> list[Finding]:
+        """What looks wrong with subscriptions, in the order in which they came.
+
+        That is: what is never or always true, says what another says or less (of the same owner,
+        unless ``across_owners``), or is tested with every event. By a sample of ``events``, in any
+        form that ``match_batch`` or ``match_arrow`` takes, also attributes that do not occur and
+        values of another kind; without one, names near those that many others have. ``checks``
+        names those to make (``predicast.engine.lint.Check``), all unless given.
+        """
+        from predicast.engine.lint.linting import Linting, checked_checks
+
+        asked = checked_checks(checks)
+        with self._lock:
+            reader, vocabulary = self._whole().view.reader, self._store.vocabulary
+        givers = (lambda name: (name,)) if vocabulary is None else vocabulary.attribute_names
+        linting = Linting(self.subscriptions(), reader, givers, self._absent)
+        return linting.findings(events, asked, across_owners=across_owners)
+
+    def backtest(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | TableLike,
+        *,
+        against: Engine | Records | None = None,
+        samples: int = 3,
+        on_invalid: OnInvalid | None = None,
+        now: datetime | None = None,
+    ) -> Backtest:
+        """How often each subscription would have fired in these events of the past.
+
+        Events are in any form that ``match_batch`` or ``match_arrow`` takes; a stream of them is
+        read as it comes. ``against`` is another version of the subscriptions, an engine or what
+        ``subscribe_many`` takes: which events each gains and loses is counted, too. ``samples`` is
+        how many events are kept of each sort. ``predicast.spark.backtest`` does the same in Spark.
+        """
+        from predicast.engine.backtest import Versions, backtest
+
+        return backtest(Versions.of(self, against, on_invalid), events, samples, now)
+
+    def profile(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | TableLike,
+        *,
+        measured: int = 100,
+        now: datetime | None = None,
+    ) -> Profile:
+        """How often each subscription matches these events, and what each costs.
+
+        Events are in any form that ``match_batch`` or ``match_arrow`` takes. The time of so many as
+        ``measured`` says is measured, those first that are likely to cost most. Nothing is counted
+        while the engine is at work, so that who never asks pays nothing.
+        """
+        from predicast.engine.profile import profile
+
+        return profile(self, events, measured, now)
 
     # Keeping it.
 

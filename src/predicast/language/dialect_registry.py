@@ -36,6 +36,11 @@ GROUP: Final = "predicast.dialects"  # of entry points
 _NAME: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 BUILT_IN: Final[dict[str, str]] = {
     WHERE: "predicast.language.where.dialect:Where",
+    "sigma": "predicast.language.sigma.dialect:SigmaDialect",
+    "eventbridge": "predicast.language.eventbridge:EventBridge",
+    "sns": "predicast.language.eventbridge:Sns",
+    "cesql": "predicast.language.cloudevents.cesql:Cesql",
+    "cloudevents": "predicast.language.cloudevents.filters:CloudEventsFilters",
 }
 _MAX_BYTES: Final = 32 << 20  # of texts that were read, and what they state
 _PER_CHARACTER: Final = 12  # bytes that a text and what it states may take, generously

@@ -121,3 +121,12 @@ def test_two_columns_of_one_name_are_refused() -> None:
     twice = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["id", "id"])
     with pytest.raises(ColumnClashError, match="'id'"):
         Engine().subscribe_many(twice)
+
+
+def test_a_column_may_name_the_dialect() -> None:
+    engine = Engine()
+    columns = {"id": ["a", "b"], "expression": ["x < 1", "x > 1"], "dialect": ["where", None]}
+    engine.subscribe_many(pl.DataFrame(columns))
+    assert engine.match({"x": 0}) == ["a"]
+    with pytest.raises(PredicastError, match="did you mean 'where'"):
+        engine.subscribe_many(pa.table({"id": ["c"], "expression": ["x"], "dialect": ["wher"]}))

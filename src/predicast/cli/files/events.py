@@ -21,10 +21,11 @@ from predicast import Engine
 from predicast.arrow import is_list
 from predicast.cli.files.csv_batches import CsvFile
 from predicast.cli.files.csv_types import shortened
+from predicast.cli.files.dialect_files import event_forms_with
 from predicast.cli.files.iso_times import IsoTimes
 from predicast.cli.files.json_lines import ONE_OBJECT_PER_LINE, Line, line_groups
 from predicast.cli.files.matches import EventMatches, Matches, RowMatches, brief, flat
-from predicast.cli.files.source import CELLS, Form, Source
+from predicast.cli.files.source import CELLS, FORMS, Form, Source
 from predicast.cli.files.stated_values import StatedValues
 from predicast.engine.looking import compared_attributes, expected_kinds
 from predicast.errors import (
@@ -78,6 +79,17 @@ class Reader:
         with self.source.kept() as source:
             yield from by_form(replace(self, source=source), engine, report, note)
 
+    def sample(self, engine: Engine, most: int) -> list[Attributes]:
+        """The first events of the file, with all of their attributes, read as for a match."""
+        with self.source.kept() as source:
+            reader = replace(self, source=source)
+            return list(islice(_SAMPLED[source.form](reader, engine), most))
+
+
+def events_in(path: str, stated: Form | None = None, dialect: str | None = None) -> Source:
+    """A file of events, which may be of a form of the dialect's own."""
+    return Source.of(path, stated, known=event_forms_with(dialect, FORMS), dialect=dialect)
+
 
 # JSON Lines, and what a dialect reads.
 
@@ -110,6 +122,13 @@ def _from_documents(
         note(message)
     for name in sorted(unseen) if first else ():
         note(f"{source.path} has no event with the attribute {name!r}, whose type was stated")
+
+
+def _json_sample(reader: Reader, engine: Engine) -> Iterator[Attributes]:
+    times = IsoTimes(engine, frozenset(reader.stated.types))
+    for batch in _batches(reader.source, lambda _done: None):
+        lines, events = [line for line, _ in batch], [event for _, event in batch]
+        yield from times.in_events(reader.stated.in_events(reader.source, events, lines))
 
 
 def _matched(
@@ -264,7 +283,27 @@ def _from_csv(reader: Reader, engine: Engine, report: Report, note: Note) -> Ite
     yield from _from_batches(reader, engine, batches)
 
 
+def _csv_sample(reader: Reader, engine: Engine) -> Iterator[Attributes]:
+    file = CsvFile(reader.source, reader.stated.nulls)
+    columns = file.columns_among(engine.attributes())
+    found = file.types(columns, reader.stated.types, lambda _done: None)
+    types = {name: column.type for name, column in found.items()}
+    for batch in file.batches(types, file.names, lambda _done: None):
+        yield from batch.to_pylist()
+
+
 # Parquet.
+
+
+def _parquet_sample(reader: Reader, _engine: Engine) -> Iterator[Attributes]:
+    with reader.source.opened() as opened:
+        try:
+            file = pq.ParquetFile(opened.stream, pre_buffer=False)
+            batches = _row_batches(reader.source, file, None, lambda _done: None)
+            for batch in reader.stated.in_batches(reader.source, batches):
+                yield from batch.to_pylist()
+        except pa.ArrowException as error:
+            raise reader.source.refuse(f"cannot be read as Parquet: {error}") from None
 
 
 def _from_parquet(reader: Reader, engine: Engine, report: Report, note: Note) -> Iterator[Matches]:
@@ -409,3 +448,12 @@ def _kinds_note(name: str, kind: Kind, why: str, wanted: Kind, count: int) -> st
         f"column {name!r} holds {kind.value}s{why}; {constraints} it with a {wanted.value}, "
         "which never holds"
     )
+
+
+_SAMPLED: Final[dict[Form, Callable[[Reader, Engine], Iterator[Attributes]]]] = {
+    Form.JSON_LINES: _json_sample,
+    Form.OWN: _json_sample,
+    Form.CSV: _csv_sample,
+    Form.TSV: _csv_sample,
+    Form.PARQUET: _parquet_sample,
+}

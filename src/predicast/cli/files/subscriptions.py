@@ -88,15 +88,18 @@ def load(
     read: Read | None = None,
     drop_invalid: bool = False,
     report: Callable[[int], None] = lambda _done: None,
+    seen: dict[str, Record] | None = None,
 ) -> list[InputFileError]:
     """Subscribe all that the file holds; return why each of those that were dropped was.
 
     ``read`` makes of a record what the engine is to take: what the ``where`` dialect says, unless
-    it is given.
+    it is given. ``seen`` is told the records by their ids.
     """
     dropped = []
     vocabulary = engine.vocabulary if isinstance(engine, Engine) else None
     for group in _groups(records(source, fields, report)):
+        if seen is not None:
+            seen.update((record.id, record) for record in group)
         with reading_with(vocabulary):
             refused = _subscribe(engine, group, fields, read or _read)
         for position in sorted(refused):

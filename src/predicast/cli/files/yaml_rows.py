@@ -90,18 +90,18 @@ class _Rows:
             yield self._row(event)
 
     def _row(self, start: Any) -> YamlRow:
-        row = YamlRow(start.start_mark.line + 1, {}, {})
+        row = YamlRow(_line(start), {}, {})
         for key in self._events:
             if isinstance(key, yaml.MappingEndEvent):
                 return row
             name = self._key(key, row.values)
-            event = next(self._events)
+            event: Any = next(self._events)
             if not isinstance(event, yaml.ScalarEvent):
                 row.values[name] = self._value(event, 1)
                 continue
             row.values[name] = None if _is_null(event) else event.value
             if event.style == "|":  # its lines are those below
-                row.text_lines[name] = TextLines(event.start_mark.line + 2)
+                row.text_lines[name] = TextLines(_line(event) + 1)
         raise AssertionError("a parser ends what it begins")
 
     def _value(self, event: Any, depth: int) -> Any:
@@ -151,7 +151,12 @@ class _Rows:
         return self._refused(event, f"the alias *{event.anchor} is not read: write it out")
 
     def _refused(self, event: Any, why: str) -> Exception:
-        return self._source.refuse(why, event.start_mark.line + 1)
+        return self._source.refuse(why, _line(event))
+
+
+def _line(event: Any) -> int:
+    line: int = event.start_mark.line
+    return line + 1
 
 
 def _is_null(event: Any) -> bool:
