@@ -247,6 +247,7 @@ def kill_workers(flag: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="workers are found in /proc")
+@many_streams
 def test_workers_that_are_killed(spark: SparkSession, stream: Stream, tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     for number in range(3):
