@@ -37,7 +37,7 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "language/": (
         "text, JSON and Arrow to subscriptions and back; texts with parameters",
-        "errors bounded_cache model derived arrow",
+        "errors locks bounded_cache model derived arrow",
     ),
     "covering/": (
         "which subscriptions cover which: the relation, the graph of filters, merging",
@@ -70,7 +70,7 @@ PARTS: dict[str, tuple[str, str]] = {
     "demo/": ("the three worlds of `make run`", "errors model language engine spark"),
     "cli/": (
         "one command per file",
-        "errors model arrow language matching engine graph routing spark demo",
+        "errors bounded_cache model arrow language matching engine graph routing spark demo",
     ),
 }
 MAY_IMPORT: dict[str, set[str]] = {
@@ -81,6 +81,8 @@ MAY_IMPORT |= {"__about__": set(), "__main__": {"cli"}}
 HEAVY = {
     "pyspark": {"spark", "demo"},
     "pandas": {"spark", "demo"},
+    "polars": set(),  # who has a frame of it has imported it
+    "duckdb": set(),
     "deltalake": {"spark"},
     "numba": set(),  # only kernels, see is_kernel
     "llvmlite": set(),  # only kernels, see is_kernel

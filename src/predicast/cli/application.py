@@ -4,8 +4,10 @@
 code   meaning
 =====  ===========================================================================================
 0      done; ``explain``: the event matches; ``doctor``: the library is usable
-1      ``explain``: the event does not match; ``doctor``: something that is required is missing;
+1      ``explain``: the event does not match; ``check``: a subscription is invalid;
+       ``doctor``: something that is required is missing;
        ``pipeline check``: some subscriptions do not go with the events;
+       ``lint``: something was found that ``--fail-on`` names;
        ``simulate``: a promise was broken
 2      refused: wrong usage, bad input, a file that cannot be read or written, a missing package
 130    interrupted (Ctrl-C)
@@ -25,12 +27,17 @@ import typer
 from typer.core import TyperGroup
 
 from predicast.__about__ import __version__
+from predicast.cli.backtest import backtest
+from predicast.cli.check import check
+from predicast.cli.convert import convert
 from predicast.cli.demo import demo
 from predicast.cli.doctor import doctor
 from predicast.cli.explain import explain
 from predicast.cli.interrupts import interrupts_noted
+from predicast.cli.lint import lint
 from predicast.cli.match import match
 from predicast.cli.pipeline import pipeline
+from predicast.cli.profile import profile
 from predicast.cli.simulate import simulate
 from predicast.cli.subscriptions import subscriptions
 from predicast.cli.terminal import print_error
@@ -83,11 +90,16 @@ app = typer.Typer(
     rich_markup_mode="markdown",  # it alone lets the lines of a paragraph flow
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
-    epilog="Exit codes: 0 done, 1 no (explain: not matched; doctor: not usable; simulate: a "
-    "promise broken), 2 refused, 130 interrupted.",
+    epilog="Exit codes: 0 done, 1 no (explain: not matched; check: some invalid; lint: something "
+    "found; doctor: not usable; simulate: a promise broken), 2 refused, 130 interrupted.",
 )
 app.command()(match)
 app.command()(explain)
+app.command()(check)
+app.command()(lint)
+app.command()(backtest)
+app.command()(profile)
+app.command()(convert)
 app.command()(doctor)
 app.command()(demo)
 app.command()(simulate)

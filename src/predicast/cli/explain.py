@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -22,6 +22,7 @@ from predicast.cli.graphs import (
 from predicast.cli.options import (
     Absence,
     Absent,
+    DialectOption,
     ExpressionField,
     IdField,
     Now,
@@ -61,6 +62,7 @@ def explain(  # noqa: PLR0913  # an option is a parameter
     rdf_format: RdfFormatOption = None,
     validate: ValidateOption = Validate.OFF,
     subscriptions_format: SubscriptionsForm = None,
+    dialect: DialectOption = None,
     id_field: IdField = "id",
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
@@ -72,10 +74,8 @@ def explain(  # noqa: PLR0913  # an option is a parameter
     Of a graph it says to which vertex each variable is mapped, or what nothing satisfies. The exit
     code is 0 if it matches and 1 if it does not.
     """
-    from predicast.cli.files.source import Source
-    from predicast.cli.files.subscriptions import Fields, find
+    from predicast.cli.files.subscriptions import Fields, find, subscriptions_in
     from predicast.engine.judging import Explainer
-    from predicast.language import attributes_from_json
     from predicast.language.class_tests import reading_with
     from predicast.model.event_reader import names_of
 
@@ -83,8 +83,10 @@ def explain(  # noqa: PLR0913  # an option is a parameter
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENT'")
     options = GraphOptions.of(ontology, graphs, rdf_format, validate)
     file = [event[1:]] if _names_a_file(event) else []
-    if options.are_meant(subscriptions, subscriptions_format, file):
-        refuse_flat_options(absent=absent is not Absence.FAILS, now=now is not None)
+    if options.are_meant(subscriptions, subscriptions_format, file, dialect=dialect):
+        refuse_flat_options(
+            absent=absent is not Absence.FAILS, now=now is not None, dialect=dialect is not None
+        )
         fields = Fields(id_field, expression)
         graph_source = pattern_source(subscriptions, subscriptions_format)
         found = _explained_graph(options, graph_source, fields, id, event)
@@ -93,22 +95,32 @@ def explain(  # noqa: PLR0913  # an option is a parameter
             raise typer.Exit(NOT_MATCHED)
         return
     where, text = _given(event)
-    with _named(where):
-        attributes = attributes_from_json(text)
-    source = Source.of(subscriptions, subscriptions_format)
+    source = subscriptions_in(subscriptions, subscriptions_format, dialect)
     vocabulary = options.vocabulary()
     with reading_with(vocabulary):
         entry = find(source, Fields(id_field, expression), id)
+    with _named(where):
+        attributes = _attributes(text, file, entry.dialect or dialect)
     explainer = Explainer.of(entry, absent.value, vocabulary)
     with _named(where):
         read = explainer.reader.event(attributes)
     explanation = explainer.explanation(read, arrival(now), names_of(attributes))
     if as_json:
-        typer.echo(_json(explanation))
+        typer.echo(_json(explanation, entry.about))
     else:
-        _print_tree(explanation)
+        _print_tree(explanation, entry.about)
     if not explanation.matched:
         raise typer.Exit(NOT_MATCHED)
+
+
+def _attributes(text: str | bytes, file: list[str], dialect: str | None) -> dict[str, Any]:
+    """Those of the event, as the subscription's dialect reads it; of a file, those of the first."""
+    from predicast.cli.files.events import attributes_of
+    from predicast.language import dialect_named
+
+    suffixes = () if dialect is None else dialect_named(dialect).event_suffixes
+    own = any(Path(path).suffix.lower() in suffixes for path in file)
+    return attributes_of(text, dialect, own=own)
 
 
 def _explained_graph(
@@ -186,11 +198,12 @@ def _named(where: str) -> Iterator[None]:
         raise InputFileError(f"{where}: {error.message}", path=where) from error
 
 
-def _json(explanation: Explanation) -> str:
+def _json(explanation: Explanation, about: Mapping[str, Any]) -> str:
     import msgspec
 
     document = {
         "id": explanation.id,
+        **({"about": about} if about else {}),
         "matched": explanation.matched,
         "outcome": _document(explanation.outcome),
     }
@@ -221,10 +234,12 @@ def _seen(seen: Seen) -> dict[str, Any]:
     return document | ({"inputs": [_seen(each) for each in seen.inputs]} if seen.inputs else {})
 
 
-def _print_tree(explanation: Explanation) -> None:
+def _print_tree(explanation: Explanation, about: Mapping[str, Any]) -> None:
     from rich.tree import Tree
 
     console = output()
+    for name, value in about.items():
+        console.print(visible(f"{name}: {_listed(value)}"), soft_wrap=True)
     tree = Tree(_label(explanation.outcome))
     _grow(tree, explanation.outcome)
     console.print(tree)
@@ -234,6 +249,10 @@ def _print_tree(explanation: Explanation) -> None:
         console.print(f"now() was {show(explanation.now)}", soft_wrap=True)
     verdict = "matches" if explanation.matched else "does not match"
     console.print(f"{visible(explanation.id)} {verdict} the event.", soft_wrap=True)
+
+
+def _listed(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _grow(tree: Tree, outcome: Outcome) -> None:

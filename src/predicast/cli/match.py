@@ -26,6 +26,7 @@ from predicast.cli.interrupts import stop_if_interrupted
 from predicast.cli.options import (
     Absence,
     Absent,
+    DialectOption,
     ExpressionField,
     Format,
     IdField,
@@ -34,12 +35,14 @@ from predicast.cli.options import (
     OnInvalidSubscription,
     SubscriptionsForm,
     arrival,
+    complete_matcher,
 )
 from predicast.cli.runs import FlatRun, Run
 from predicast.cli.terminal import notices, print_note, progress
 from predicast.matching import DEFAULT
 
 if TYPE_CHECKING:
+    from predicast.cli.files.about import About
     from predicast.cli.files.csv_types import CsvType
     from predicast.cli.files.results import Results
     from predicast.cli.files.source import Source
@@ -71,8 +74,8 @@ def match(  # noqa: PLR0913  # an option is a parameter
         str | None,
         typer.Argument(
             metavar="SUBSCRIPTIONS",
-            help="A .jsonl, .csv, .tsv or .parquet file with id, expression and perhaps owner, or "
-            ".rq for graphs; - for standard input.",
+            help="A .jsonl, .csv, .tsv, .parquet or .yaml file with id, expression and perhaps "
+            "owner, parameters and dialect, or .rq for graphs; - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -132,6 +135,7 @@ def match(  # noqa: PLR0913  # an option is a parameter
             show_default=False,
         ),
     ] = None,
+    dialect: DialectOption = None,
     id: IdField = "id",
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
@@ -143,6 +147,7 @@ def match(  # noqa: PLR0913  # an option is a parameter
             metavar="NAME",
             help=f"The matching algorithm. [default: {DEFAULT}; graphs have others]",
             show_default=False,
+            autocompletion=complete_matcher,
         ),
     ] = None,
     on_invalid: Annotated[
@@ -198,11 +203,12 @@ def match(  # noqa: PLR0913  # an option is a parameter
     classes IS A is about, and which attributes give a property.
 
     Events count from 0. In JSON Lines an event that matches something is {"event": 0,
-    "subscriptions": ["a", "b"]}; in CSV and Parquet a match is a row of event and subscription.
+    "subscriptions": ["a", "b"]}, with what subscriptions of a dialect say of themselves, such as a
+    title, under "about"; in CSV and Parquet a match is a row of event and subscription.
     """
+    from predicast.cli.files.about import About
     from predicast.cli.files.events import Reader
-    from predicast.cli.files.source import Source
-    from predicast.cli.files.subscriptions import Fields
+    from predicast.cli.files.subscriptions import Fields, subscriptions_in
     from predicast.engine import Engine
 
     target = None if output == "-" else output
@@ -211,7 +217,9 @@ def match(  # noqa: PLR0913  # an option is a parameter
     _check_paths(inputs, target)
     options = GraphOptions.of(ontology, graphs, rdf_format, validate, column)
     run: Run
-    if options.are_meant(inputs.subscriptions, subscriptions_format, inputs.events, events_format):
+    if options.are_meant(
+        inputs.subscriptions, subscriptions_format, inputs.events, events_format, dialect
+    ):
         refuse_flat_options(
             absent=absent is not Absence.FAILS,
             now=now is not None,
@@ -219,14 +227,15 @@ def match(  # noqa: PLR0913  # an option is a parameter
             null=bool(null),
             delimiter=delimiter is not None,
             on_invalid=on_invalid is OnInvalid.ABSENT,
+            dialect=dialect is not None,
         )
         source = pattern_source(inputs.subscriptions, subscriptions_format)
         skips = on_invalid is OnInvalid.SKIP
         run = options.run(inputs.events, events_format, matcher, skips=skips)
     else:
-        source = Source.of(inputs.subscriptions, subscriptions_format)
+        source = subscriptions_in(inputs.subscriptions, subscriptions_format, dialect)
         stated = _stated(type or (), null or ())
-        events_source = _flat_source(inputs.events, events_format, delimiter)
+        events_source = _flat_source(inputs.events, events_format, delimiter, dialect)
         run = FlatRun(
             Engine(
                 matcher=matcher or DEFAULT,
@@ -243,7 +252,8 @@ def match(  # noqa: PLR0913  # an option is a parameter
         )
     drops = on_invalid_subscription is OnInvalidSubscription.DROP
     _load(run, source, Fields(id, expression), drop=drops)
-    with _results(chosen, target, limit=limit, every=every) as results:
+    about = About(run.engine)
+    with _results(chosen, target, about, limit=limit, every=every) as results:
         # A bar and lines on one screen would spoil each other.
         quiet = target is None and chosen is not Format.TABLE and sys.stdout.isatty()
         _match_all(run, results, quiet=quiet)
@@ -263,8 +273,10 @@ def _format(given: Format | None, target: str | None, *, every: bool) -> Format:
             )
     if chosen is None:
         chosen = Format.TABLE if sys.stdout.isatty() else Format.JSONL
-    if chosen is Format.PARQUET and target is None:
-        raise typer.BadParameter("parquet needs a file: --output FILE", param_hint="'--format'")
+    if chosen is Format.PARQUET and target is None and sys.stdout.isatty():
+        raise typer.BadParameter(
+            "parquet is not for a terminal; say --output FILE", param_hint="'--format'"
+        )
     if chosen not in {Format.TABLE, Format.JSONL} and every:
         raise typer.BadParameter(
             f"{chosen} has a row per match, none for an event without", param_hint="'--all'"
@@ -309,8 +321,11 @@ def _check_paths(inputs: _Inputs, target: str | None) -> None:
             raise typer.BadParameter(f"{target} is the input", param_hint="'--output'")
 
 
-def _flat_source(events: list[str], stated: Form | None, delimiter: str | None) -> Source:
-    from predicast.cli.files.source import Source
+def _flat_source(
+    events: list[str], stated: Form | None, delimiter: str | None, dialect: str | None
+) -> Source:
+    from predicast.cli.files.dialect_files import event_forms_with
+    from predicast.cli.files.source import FORMS, Source
 
     if len(events) > 1:
         raise typer.BadParameter(
@@ -318,7 +333,13 @@ def _flat_source(events: list[str], stated: Form | None, delimiter: str | None) 
             "may come from several: if they are some, say --graphs",
             param_hint="'EVENTS'",
         )
-    source = Source.of(events[0], stated, delimiter=_delimiter(delimiter))
+    source = Source.of(
+        events[0],
+        stated,
+        delimiter=_delimiter(delimiter),
+        known=event_forms_with(dialect, FORMS),
+        dialect=dialect,
+    )
     if delimiter is not None and source.form is not Form.CSV:
         raise typer.BadParameter(
             f"it is for CSV; {source.path} is read as {source.form}", param_hint="'--delimiter'"
@@ -371,7 +392,7 @@ def _load(run: Run, source: Source, fields: Fields, *, drop: bool) -> None:
 
 @contextmanager
 def _results(
-    chosen: Format, target: str | None, *, limit: int | None, every: bool
+    chosen: Format, target: str | None, about: About, *, limit: int | None, every: bool
 ) -> Iterator[Results]:
     from predicast.cli.files.output import result_stream
     from predicast.cli.files.results import Cells, JsonLines, Parquet, Table
@@ -379,12 +400,12 @@ def _results(
     with result_stream(target) as stream:
         results: Results
         if chosen is Format.JSONL:
-            results = JsonLines(stream, limit=limit, every_event=every)
+            results = JsonLines(stream, about, limit=limit, every_event=every)
         elif chosen is Format.PARQUET:
             results = Parquet(stream, limit=limit)
         elif chosen is Format.TABLE:
             shown = stream if target else None
-            results = Table(shown, limit=limit or _TABLE_EVENTS, every_event=every)
+            results = Table(shown, about, limit=limit or _TABLE_EVENTS, every_event=every)
         else:
             results = Cells(stream, limit=limit, delimiter="\t" if chosen is Format.TSV else ",")
         with results:

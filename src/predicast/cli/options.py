@@ -11,6 +11,20 @@ import typer
 from predicast.cli.files.source import Form
 
 
+def complete_dialect(incomplete: str) -> list[str]:
+    """The names of dialects that begin so, for shells."""
+    from predicast.language import dialect_names
+
+    return [name for name in dialect_names() if name.startswith(incomplete)]
+
+
+def complete_matcher(incomplete: str) -> list[str]:
+    """The names of matchers that begin so, for shells."""
+    from predicast.matching import matcher_names
+
+    return [name for name in matcher_names() if name.startswith(incomplete)]
+
+
 class Absence(enum.StrEnum):
     """What becomes of a constraint on an attribute that the event lacks."""
 
@@ -47,8 +61,8 @@ Subscriptions: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="SUBSCRIPTIONS",
-        help="A .jsonl, .csv, .tsv or .parquet file with id, expression and perhaps owner; - for "
-        "standard input.",
+        help="A .jsonl, .csv, .tsv, .parquet or .yaml file with id, expression and perhaps owner "
+        "and parameters; - for standard input.",
     ),
 ]
 SubscriptionsForm: TypeAlias = Annotated[
@@ -57,6 +71,18 @@ SubscriptionsForm: TypeAlias = Annotated[
         "--subscriptions-format",
         help="What SUBSCRIPTIONS holds, if its suffix does not say. [default for -: jsonl]",
         show_default=False,
+    ),
+]
+DialectOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--dialect",
+        metavar="NAME",
+        help="The language of subscriptions that name none themselves, and what events are read "
+        "by. SUBSCRIPTIONS may then also be a file of that language, or a folder of them. "
+        "[default: where]",
+        show_default=False,
+        autocompletion=complete_dialect,
     ),
 ]
 IdField: TypeAlias = Annotated[

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
-from predicast.errors import InvalidEventError, InvalidOptionError, ModelError, suggest
+from predicast.engine.choices import check_choice
+from predicast.errors import InvalidEventError, InvalidOptionError, ModelError
 from predicast.locks import new_lock
 from predicast.matching.matcher import Pairs, joined_pairs
 from predicast.model import Event
@@ -289,13 +290,7 @@ def checked_time(now: datetime | None) -> datetime | None:
 
 def checked_choice(on_invalid: OnInvalid) -> OnInvalid:
     """What becomes of what cannot be compared."""
-    if on_invalid not in _CHOICES:
-        close = suggest(str(on_invalid), _CHOICES)
-        hint = f"; did you mean {close!r}?" if close else ""
-        listed = ", ".join(map(repr, _CHOICES))
-        raise InvalidOptionError(
-            f"on_invalid is one of {listed}, not {on_invalid!r}{hint}", option="on_invalid"
-        )
+    check_choice("on_invalid", on_invalid, _CHOICES)
     return on_invalid
 
 

@@ -8,8 +8,8 @@ what they were before; what they are now is looked up when the net effect is tak
     absent    held     Subscribe     held       absent   Unsubscribe
     absent    absent   (nothing)     held       held     Change (or both, under another owner)
 
-Replayed onto another engine, it makes an equal one: ids, owners, what they state, and the texts and
-parameters that say so. The order of arrival is not part of it.
+Replayed onto another engine, it makes an equal one: ids, owners, what they state, and the texts,
+their dialects and the parameters that say so. The order of arrival is not part of it.
 
 Cost: an entry per id that was touched since the last ``take``, however often.
 """
@@ -64,10 +64,12 @@ class Changes:
                 continue
             said = entry.subscription if entry.text is None else entry.text
             if before.held and entry.owner == before.owner:
-                operations.append(Change(id, said, entry.parameters))
+                operations.append(Change(id, said, entry.parameters, entry.dialect))
             else:
                 if before.held:
                     operations.append(Unsubscribe(id))
-                operations.append(Subscribe(id, said, entry.owner, entry.parameters))
+                operations.append(
+                    Subscribe(id, said, entry.owner, entry.parameters, dialect=entry.dialect)
+                )
         self._touched = {}
         return operations

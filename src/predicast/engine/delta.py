@@ -29,6 +29,7 @@ class Arrivals(NamedTuple):
     owners: Mapping[int, str | None]  # by key
     templates: Mapping[int, Template | None]  # by key
     sources: Mapping[int, str | None]  # by key
+    dialects: Mapping[int, str]  # by key, of texts that are not of the engine's own
 
 
 class StoreDelta(NamedTuple):

@@ -24,14 +24,13 @@ from predicast.engine.asking import (
     Asking,
     InvalidEvents,
     OnInvalid,
-    TableQuestion,
     checked_time,
 )
-from predicast.engine.engine_of import EngineOf
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation
 from predicast.engine.judging import Explainer
 from predicast.engine.operations import Subscribe
+from predicast.engine.tables import EngineOfTables
 from predicast.errors import (
     EngineError,
 )
@@ -43,23 +42,21 @@ from predicast.model.vocabulary import HasVocabulary, Vocabulary, checked_vocabu
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
 
     from predicast.arrow import TableLike
+    from predicast.engine.backtest import Backtest
     from predicast.engine.bulk import Records
+    from predicast.engine.lint import Finding
+    from predicast.engine.profile import Profile
     from predicast.engine.snapshot import Snapshot
-    from predicast.engine.store import StoreView, SubscriptionStore
+    from predicast.engine.store import SubscriptionStore
     from predicast.matching.matcher import Pairs
-
-    _EngineOfFlatEvents = EngineOf[SubscriptionStore, StoreView]
-else:
-    _EngineOfFlatEvents = EngineOf  # to name the types would be to import NumPy
 
 A = TypeVar("A")
 R = TypeVar("R")
 
 
-class Engine(_EngineOfFlatEvents):
+class Engine(EngineOfTables):
     """Standing subscriptions, and the events they match.
 
     >>> engine = Engine()
@@ -132,6 +129,11 @@ class Engine(_EngineOfFlatEvents):
             stated = dict(store.statements.items())
             return [store.entry(id, key, stated[key]) for id, key in store.ids.items()]
 
+    def dialects(self) -> frozenset[str]:
+        """The names of the dialects that some texts are of, beside ``where``."""
+        with self._lock:
+            return frozenset(self._whole().sources.dialects().values())
+
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at.
 
@@ -180,21 +182,28 @@ class Engine(_EngineOfFlatEvents):
         owner: str | None = None,
         parameters: Mapping[str, Value] | None = None,
         replace: bool = False,
+        dialect: str | None = None,
     ) -> str:
         """Add a subscription and return its id, one of our own making if none is given.
 
         Where text may have parameters, ``x BETWEEN :x1 AND :x2``, whose values ``parameters``
         gives and ``change`` can set anew without parsing anything. An id that is taken is refused;
-        with ``replace`` it gets the new expression and owner instead.
+        with ``replace`` it gets the new expression and owner instead. ``dialect`` names the
+        language of the text, if it is not ``where``.
         """
         store = self._store  # as _read_and_run does, without two functions for each subscription
-        vocabulary, said = store.vocabulary, store.read(id, expression, parameters)
+        vocabulary, said = store.vocabulary, store.read(id, expression, parameters, dialect)
         with self._lock:
             store.recover()
             if store.still_reads_by(vocabulary):
                 return store.subscribe(id, said, owner, replace=replace)
         return self.subscribe(
-            expression, id=id, owner=owner, parameters=parameters, replace=replace
+            expression,
+            id=id,
+            owner=owner,
+            parameters=parameters,
+            replace=replace,
+            dialect=dialect,
         )
 
     def change(
@@ -203,30 +212,38 @@ class Engine(_EngineOfFlatEvents):
         expression: Readable | None = None,
         *,
         parameters: Mapping[str, Value] | None = None,
+        dialect: str | None = None,
     ) -> None:
         """Replace what a subscription states, or some of its parameters; id and owner stay."""
         store = self._store
-        vocabulary, said = store.vocabulary, store.read_change(id, expression, parameters)
+        vocabulary = store.vocabulary
+        said = store.read_change(id, expression, parameters, dialect)
         with self._lock:
             store.recover()
             if store.still_reads_by(vocabulary):
                 return store.change(id, said, parameters)
-        return self.change(id, expression, parameters=parameters)
+        return self.change(id, expression, parameters=parameters, dialect=dialect)
 
     def subscribe_many(
-        self, records: Records, *, owner: str | None = None, replace: bool = False
+        self,
+        records: Records,
+        *,
+        owner: str | None = None,
+        replace: bool = False,
+        dialect: str | None = None,
     ) -> None:
         """Add many subscriptions: all of them or, if one is refused, none.
 
         Given as (id, expression) pairs, as a mapping of ids to expressions, or as records with
-        ``id``, ``expression`` and perhaps ``owner`` and ``parameters``. ``owner`` is whose they are
-        unless a record says otherwise. An id that is taken is refused; with ``replace`` it gets the
-        new expression and owner instead.
+        ``id``, ``expression`` and perhaps ``owner``, ``parameters`` and ``dialect``; these may be
+        the columns of a frame of pandas, Polars, DuckDB or PyArrow. ``owner`` is whose they are,
+        and ``dialect`` the language of their texts, unless a record says otherwise. An id that is
+        taken is refused; with ``replace`` it gets the new expression and owner instead.
         """
         from predicast.engine.bulk import read_records
         from predicast.engine.window_reports import read_all, run_together
 
-        operations: Iterable[Subscribe] = read_records(records, owner)
+        operations: Iterable[Subscribe] = read_records(records, owner, dialect)
         if self._store.vocabulary is not None:
             operations = list(operations)  # they may have to be read twice
         if not replace:
@@ -308,53 +325,6 @@ class Engine(_EngineOfFlatEvents):
         """
         return self._ask(lambda view: self._asking.match_keys(view, events, now))
 
-    def match_arrow(
-        self,
-        batch: TableLike,
-        *,
-        limit: int | None = None,
-        intervals: Mapping[str, tuple[str, ...]] | None = None,
-        on_invalid: OnInvalid | None = None,
-        now: datetime | str | None = None,
-    ) -> pa.Table:
-        """The matches of a batch of rows, as a table of ``event`` (int64) and ``subscription``.
-
-        The batch is a PyArrow table, record batch or reader, a pandas or Polars frame, or whatever
-        else offers ``__arrow_c_stream__`` or ``__arrow_c_array__``. ``event`` is the row's position
-        in it, ``subscription`` an id (dictionary-encoded string; the dictionary may hold ids that
-        no row uses). Rows ascend by event; the ids of one event stand in no particular order.
-        ``limit`` asks for at most that many matches of each event, whichever. Struct columns become
-        dotted names, nulls are absent. For region events, ``intervals={"x": ("x_min", "x_max")}``
-        says which two columns hold the ends of an attribute, which are closed unless two more
-        names follow, of booleans that say whether each is open. ``now`` may also name a column,
-        of each event's own arrival.
-        """
-        from predicast.matching.matches import matches_table
-
-        asked = TableQuestion.of(batch, limit, intervals, on_invalid, now)
-        return self._ask(
-            lambda view: matches_table(self._asking.match_table(view, asked), view.ids)
-        )
-
-    def count_arrow(
-        self,
-        batch: TableLike,
-        *,
-        limit: int | None = None,
-        intervals: Mapping[str, tuple[str, ...]] | None = None,
-        on_invalid: OnInvalid | None = None,
-        now: datetime | str | None = None,
-    ) -> pa.Int64Array:
-        """How many subscriptions each row of a batch matches.
-
-        ``limit`` is where counting may stop: ``limit=1`` tells which rows match anything at all.
-        The rest is as in ``match_arrow``.
-        """
-        import pyarrow as pa
-
-        asked = TableQuestion.of(batch, limit, intervals, on_invalid, now)
-        return pa.array(self._ask(lambda view: self._asking.count_table(view, asked)), pa.int64())
-
     def explain(
         self, id: str, event: Event | Mapping[str, Any], *, now: datetime | None = None
     ) -> Explanation:
@@ -362,6 +332,67 @@ class Engine(_EngineOfFlatEvents):
         explainer = Explainer.of(self.get(id), self._absent, self._store.vocabulary)
         read = self._asking.explained(explainer.reader, event)
         return explainer.explanation(read, checked_time(now), names_of(event))
+
+    def lint(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | TableLike | None = None,
+        *,
+        checks: Iterable[str] | None = None,
+        across_owners: bool = False,
+    ) -> list[Finding]:
+        """What looks wrong with subscriptions, in the order in which they came.
+
+        That is: what is never or always true, says what another says or less (of the same owner,
+        unless ``across_owners``), or is tested with every event. By a sample of ``events``, in any
+        form that ``match_batch`` or ``match_arrow`` takes, also attributes that do not occur and
+        values of another kind; without one, names near those that many others have. ``checks``
+        names those to make (``predicast.engine.lint.Check``), all unless given.
+        """
+        from predicast.engine.lint.linting import Linting, checked_checks
+
+        asked = checked_checks(checks)
+        with self._lock:
+            reader, vocabulary = self._whole().view.reader, self._store.vocabulary
+        givers = (lambda name: (name,)) if vocabulary is None else vocabulary.attribute_names
+        linting = Linting(self.subscriptions(), reader, givers, self._absent)
+        return linting.findings(events, asked, across_owners=across_owners)
+
+    def backtest(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | TableLike,
+        *,
+        against: Engine | Records | None = None,
+        samples: int = 3,
+        on_invalid: OnInvalid | None = None,
+        now: datetime | None = None,
+    ) -> Backtest:
+        """How often each subscription would have fired in these events of the past.
+
+        Events are in any form that ``match_batch`` or ``match_arrow`` takes; a stream of them is
+        read as it comes. ``against`` is another version of the subscriptions, an engine or what
+        ``subscribe_many`` takes: which events each gains and loses is counted, too. ``samples`` is
+        how many events are kept of each sort. ``predicast.spark.backtest`` does the same in Spark.
+        """
+        from predicast.engine.backtest import Versions, backtest
+
+        return backtest(Versions.of(self, against, on_invalid), events, samples, now)
+
+    def profile(
+        self,
+        events: Iterable[Event | Mapping[str, Any]] | TableLike,
+        *,
+        measured: int = 100,
+        now: datetime | None = None,
+    ) -> Profile:
+        """How often each subscription matches these events, and what each costs.
+
+        Events are in any form that ``match_batch`` or ``match_arrow`` takes. The time of so many as
+        ``measured`` says is measured, those first that are likely to cost most. Nothing is counted
+        while the engine is at work, so that who never asks pays nothing.
+        """
+        from predicast.engine.profile import profile
+
+        return profile(self, events, measured, now)
 
     # Keeping it.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from predicast.model import Subscription, Value
 
@@ -16,7 +16,8 @@ class EntryOf(Generic[S]):
     """A standing subscription: its id, what it states and whose it is.
 
     ``text`` is the text that it was given as, if it was, and ``parameters`` are the values that the
-    parameters in that text have now.
+    parameters in that text have now. ``dialect`` names the language of the text, if it is not the
+    engine's own.
     """
 
     id: str
@@ -24,8 +25,21 @@ class EntryOf(Generic[S]):
     owner: str | None
     text: str | None = None
     parameters: Mapping[str, Value] | None = None
+    dialect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Entry(EntryOf[Subscription]):
     """The same of a subscription to flat events."""
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What its text says besides its conditions, in a dialect that has room for that.
+
+        It is read from the text when it is asked for, and so is not compared.
+        """
+        if self.dialect is None or self.text is None:
+            return {}
+        from predicast.language.dialect_registry import about_in
+
+        return about_in(self.dialect, self.text)

@@ -16,8 +16,8 @@ What was loaded from a file stays an Arrow array, four bytes and the text per id
 asks for one id: only then are Python strings and the dictionary made, once, for all of them. An
 engine that is loaded and then only matches batches never pays for either.
 
-Answers name subscriptions by position in ``array``, a growing list of texts (``_Texts``) to which a
-new id is appended; a position is the key until a key is given out a second time.
+Answers name subscriptions by position in an array of texts, to which new ids are appended
+(``id_texts.py``).
 
 Cost: O(1) per id that is added, removed or looked up, and O(n) for the first look-up after loading.
 Limits: an id has at most 1,024 bytes, and all together as many as one Arrow array can hold.
@@ -30,6 +30,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from predicast.engine.id_texts import MAX_BYTES, ROOM, GrowingTexts, IdTexts, Moved
 from predicast.errors import (
     DuplicateIdError,
     IdsTooLargeError,
@@ -46,9 +47,8 @@ if TYPE_CHECKING:
 
 
 MAX_ID: Final = 1_024  # bytes of one id or owner in UTF-8
-MAX_BYTES: Final = (1 << 31) - 1  # of all ids together: Arrow's strings have offsets of 32 bits
-_ROOM: Final = 1 << 10  # ids that texts have room for at once
 _FEW_GIVEN_UP: Final = 8  # of so many keys, one may stand for nothing
+_DEARER: Final = 8  # times: an id that is looked up and copied, of one in an array of all
 _FEW: Final = 64  # ids after which texts are made anew rather than appended to,
 _SHARE: Final = 16  # if there are no more than so many times as many
 
@@ -58,48 +58,6 @@ class HeldIds(NamedTuple):
 
     texts: pa.StringArray | list[str | None]  # a free key has no text, or an empty one
     order: Sequence[int] | np.ndarray | None
-
-
-class _Answers(NamedTuple):
-    """What answers name subscriptions by: texts, and where that of each key stands in them."""
-
-    texts: _Texts
-    moved: _Moved | None  # None: where the key says
-
-
-class _Moved(NamedTuple):
-    """Keys that were given out again, and where their texts are.
-
-    They are few, and a bit for each key stays in a cache that a position for each would not.
-    """
-
-    bits: np.ndarray
-    position: np.ndarray
-
-    def positions(self, keys: np.ndarray) -> np.ndarray:
-        """Where the texts of some keys are."""
-        import numpy as np
-
-        bits = self.bits.take(keys >> 3, mode="clip") >> (keys & 7).astype(np.uint8)
-        moved = np.flatnonzero(bits & 1)
-        positions = keys.astype(np.int32)
-        positions[moved] = self.position[keys[moved]]
-        return positions
-
-    def with_key(self, key: int, place: int) -> _Moved:
-        """The same with one more; in place, if there is room."""
-        moved = self if key < len(self.position) else self._larger(key + 1 + _ROOM)
-        moved.position[key] = place
-        moved.bits[key >> 3] |= 1 << (key & 7)
-        return moved
-
-    def _larger(self, room: int) -> _Moved:
-        import numpy as np
-
-        room = max(room, 2 * len(self.position))
-        bits, position = np.zeros(room // 8 + 1, np.uint8), np.zeros(room, np.int32)
-        bits[: len(self.bits)], position[: len(self.position)] = self.bits, self.position
-        return _Moved(bits, position)
 
 
 class Lease:
@@ -129,7 +87,8 @@ class Ids:
         self._given_up: list[int] = []  # keys, under this lease
         self._leased: deque[tuple[weakref.ref[Lease], list[int]]] = deque()  # under earlier ones
         self._bytes = 0  # of all ids in UTF-8
-        self._answers: _Answers | None = None  # made when somebody first asks for the array
+        self._answers: IdTexts | None = None  # made when somebody first asks for the array
+        self._named = 0  # ids that were given without it
         self._version = 0  # counts up with every id that comes
         self._publishing = new_lock()  # held for an instant: answers are in step with ids
 
@@ -279,7 +238,7 @@ class Ids:
         """Whether so many are that it is worth using them again: answers are quicker without."""
         bound = len(self._by_key)
         given_up = bound - len(self._keys) - len(self._free)
-        return bound < _ROOM or _FEW_GIVEN_UP * given_up > bound
+        return bound < ROOM or _FEW_GIVEN_UP * given_up > bound
 
     def _reclaim(self) -> None:
         """Begin another lease, and take back what was given up under those that are gone."""
@@ -326,13 +285,29 @@ class Ids:
         moved = answers.moved
         return keys if moved is None else moved.positions(keys), answers.texts.array()
 
-    def _made_answers(self) -> _Answers:
+    def texts(self, keys: np.ndarray) -> pa.StringArray:
+        """The ids of some keys, as an array of their own.
+
+        To take them from an array of all is much quicker than to make each from a string, but that
+        array has to be made first. So it is made when as much work has been done without it.
+        """
+        import pyarrow as pa
+
+        if self._unread is None and self._answers is None:
+            self._named += len(keys)
+            if _DEARER * self._named < self.bound():
+                return pa.array(self.names(keys.tolist()), pa.string())
+        places, texts = self.indexed(keys)
+        return texts.take(pa.array(places))
+
+    def _made_answers(self) -> IdTexts:
         """What is there now; kept for the next one, unless an id has come meanwhile."""
         import pyarrow as pa
 
         version = self._version
-        texts = _Texts(pa.array([id or "" for id in self._by_key], pa.string()))
-        answers = _Answers(texts, None)
+        texts = GrowingTexts(pa.array([id or "" for id in self._by_key], pa.string()))
+        answers = IdTexts(texts, None)
+        self._named = 0
         with self._publishing:
             if self._version == version:
                 self._answers = answers
@@ -342,7 +317,7 @@ class Ids:
         """Have one more in the array that somebody has asked for."""
         assert self._answers is not None
         texts, moved = self._answers
-        if len(texts) > 2 * self.bound() + _ROOM or not texts.has_room(id):
+        if len(texts) > 2 * self.bound() + ROOM or not texts.has_room(id):
             self._answers = None  # most of them are of the past
             return
         place = texts.append(id)
@@ -351,8 +326,8 @@ class Ids:
                 return
             import numpy as np
 
-            moved = _Moved(np.zeros(0, np.uint8), np.zeros(0, np.int32))
-        self._answers = _Answers(texts, moved.with_key(key, place))
+            moved = Moved(np.zeros(0, np.uint8), np.zeros(0, np.int32))
+        self._answers = IdTexts(texts, moved.with_key(key, place))
 
     # What a file has.
 
@@ -366,7 +341,7 @@ class Ids:
             self._free = [key for key, id in enumerate(by_key) if not id]
             self._by_key = [id or None for id in by_key]
             self._bytes = sum(map(_size, self._keys))
-            self._answers = _Answers(_Texts(texts), None)
+            self._answers = IdTexts(GrowingTexts(texts), None)
             self._unread = None  # the last step: until then all of it is done again
         return self._keys
 
@@ -374,57 +349,6 @@ class Ids:
 def _size(id: str) -> int:
     """Its bytes in UTF-8."""
     return len(id) if id.isascii() else len(id.encode())
-
-
-class _Texts:
-    """Strings one after the other, as Arrow lays them out, with room for more."""
-
-    def __init__(self, texts: pa.StringArray) -> None:
-        import numpy as np
-
-        _, offsets, data = texts.buffers()
-        self._count = len(texts)
-        self._offsets = np.zeros(self._count + 1 + _ROOM, np.int32)
-        first = texts.offset
-        held = np.frombuffer(offsets, np.int32)[first : first + self._count + 1]
-        self._offsets[: self._count + 1] = held - held[0]
-        used = int(self._offsets[self._count])
-        self._data = np.zeros(used + 16 * _ROOM, np.uint8)
-        if used:
-            self._data[:used] = np.frombuffer(data, np.uint8)[held[0] : held[0] + used]
-
-    def __len__(self) -> int:
-        return self._count
-
-    def has_room(self, text: str) -> bool:
-        """Whether one more can be told from the others by offsets of 32 bits."""
-        return int(self._offsets[self._count]) + 4 * len(text) <= MAX_BYTES
-
-    def append(self, text: str) -> int:
-        """One more; its position. Arrays made before keep what they had."""
-        import numpy as np
-
-        encoded = text.encode()
-        start = int(self._offsets[self._count])
-        end = start + len(encoded)
-        if end > len(self._data):
-            self._data = np.append(self._data, np.zeros(end, np.uint8))
-        if self._count + 1 == len(self._offsets):
-            self._offsets = np.append(self._offsets, np.zeros(self._count, np.int32))
-        self._data[start:end] = np.frombuffer(encoded, np.uint8)
-        self._offsets[self._count + 1] = end
-        self._count += 1  # the last step: somebody may look meanwhile
-        return self._count - 1
-
-    def array(self) -> pa.StringArray:
-        """All of them, without a copy."""
-        import pyarrow as pa
-
-        count = self._count  # first: what is there then is in whatever arrays are there now
-        used = int(self._offsets[count])
-        offsets = pa.py_buffer(self._offsets[: count + 1])
-        data = pa.py_buffer(self._data[:used])
-        return pa.StringArray.from_buffers(count, offsets, data)
 
 
 def check_id(what: str, text: object) -> None:

@@ -22,7 +22,7 @@ from predicast.engine.derivation import Derivation
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, Outcome, Seen, shown
 from predicast.engine.readings import Reading, Readings
-from predicast.errors import suggest
+from predicast.errors import LanguageError, suggest
 from predicast.language import to_where
 from predicast.language.class_tests import reading_with
 from predicast.language.derived_names import expression_of, is_derived, list_name
@@ -30,6 +30,7 @@ from predicast.language.where.printer import name as written_name
 from predicast.language.wording import (
     Phrase,
     Wording,
+    attributes_of_wording,
     expression_of_wording,
     wording_of,
     wording_of_text,
@@ -71,7 +72,8 @@ class Explainer:
         absent: Absent,
         vocabulary: Vocabulary | None = None,
     ) -> None:
-        attributes = subscription.attributes()
+        # Falsehood may be told by what the subscription, which is about truth, does not look at.
+        attributes = subscription.attributes().union(attributes_of_wording(wording))
         self._id = id
         self._subscription = subscription
         self._wording = wording
@@ -116,7 +118,24 @@ def wording_of_entry(entry: Entry) -> Wording:
     """The tree that was written, as far as it is known."""
     if entry.text is None:
         return wording_of(entry.subscription)
-    return wording_of_text(entry.text, entry.parameters)
+    if entry.dialect is None:
+        return wording_of_text(entry.text, entry.parameters)
+    return _wording_in(entry.dialect, entry.text, entry.subscription)
+
+
+def _wording_in(name: str, text: str, subscription: Subscription) -> Wording:
+    """What was written in a dialect, if it means here what the subscription states.
+
+    The engine may be from elsewhere, where there is a dialect that we lack, or another version.
+    """
+    from predicast.language.dialect_registry import dialect_named, stated_in
+
+    try:
+        if stated_in(name, text).subscription() == subscription:
+            return dialect_named(name).wording(text)
+    except LanguageError:
+        pass
+    return wording_of(subscription)
 
 
 class _Judge:
@@ -162,12 +181,12 @@ class _Judge:
     def _test(self, phrase: Phrase, *, wanted: bool) -> Outcome:
         held = self._held(phrase, wanted=wanted)
         if phrase.part is not None:
-            part = self.outcome(phrase.part, wanted=wanted is _affirms(phrase))
+            part = self.outcome(phrase.part, wanted=wanted is phrase.affirms)
             return Outcome(phrase.text, held, parts=(part,))
         constraints = list(phrase.constraints())
         if not constraints:
             return Outcome(phrase.text, held)
-        attributes = dict.fromkeys(each.attribute for each in constraints)
+        attributes = phrase.attributes or dict.fromkeys(each.attribute for each in constraints)
         seen = tuple(self._seen(attribute) for attribute in attributes)
         return Outcome(phrase.text, held, seen, self._reason(phrase, constraints, seen, held))
 
@@ -260,6 +279,8 @@ class _Judge:
 
     def _which(self, phrase: Phrase, *, held: bool) -> str | None:
         """Which of several alternatives it was or, of tests that must all hold, which failed."""
+        if phrase.attributes or phrase.choices:  # not in words that its writer does not know
+            return self._which_choice(phrase.choices, held=held)
         joined: Iterable[Constraint] = ()
         wanted = Or if held else And
         match phrase.true:
@@ -272,15 +293,16 @@ class _Judge:
         found = next((each for each in joined if self._one_holds(each) is held), None)
         return f"{'met by' if held else 'not met:'} {to_where(found)}" if found else None
 
+    def _which_choice(self, choices: tuple[Phrase, ...], *, held: bool) -> str | None:
+        """The first value that decided, unless all of them did."""
+        outcomes = [self._satisfied(each.true) for each in choices]
+        if len(set(outcomes)) < 2:
+            return None
+        return f"{'met by' if held else 'not met:'} {choices[outcomes.index(held)].text}"
+
 
 def _is_about_presence(constraints: Iterable[Constraint]) -> bool:
     return all(each.operator in PRESENCE for each in constraints)
-
-
-def _affirms(phrase: Phrase) -> bool:
-    """Whether an IS asks for the truth of what stands in the parentheses before it."""
-    words = phrase.text.upper().split()
-    return ("TRUE" in words) is not ("NOT" in words)
 
 
 def _all(outcomes: Iterable[Outcome]) -> bool | None:

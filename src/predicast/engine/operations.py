@@ -18,6 +18,7 @@ class Subscribe:
     """Add a subscription under a new id; ``parameters`` give its text's ``:names`` their values.
 
     With ``replace`` the id may be taken: then expression and owner become what is said here.
+    ``dialect`` names the language of the text, if it is not the engine's own.
     """
 
     id: str
@@ -25,6 +26,7 @@ class Subscribe:
     owner: str | None = None
     parameters: Mapping[str, Value] | None = None
     replace: bool = False
+    dialect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Change:
     id: str
     expression: Statement | None = None
     parameters: Mapping[str, Value] | None = None
+    dialect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """``Sources``: the texts that subscriptions were given as, by key, where they were given as text.
 
+Of a text in another language than the engine's own, that dialect is noted as well.
+
 ::
 
     data    price < 10symbol = 'IBM'…      UTF-8, one text after the other; new ones at the end
@@ -10,12 +12,15 @@ Texts of the past stay until they take more room than those in force; then all a
 parameters is not here: its text is in its template (``templates.py``), shared by all that have it.
 What was loaded from a file stays there until somebody asks for a text or sets one.
 
-Cost: the bytes of the text and twelve more; O(1) to set, to forget and to read.
+Cost: the bytes of the text and twelve more, and an entry of a dictionary where there is a dialect;
+O(1) to set, to forget and to read.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -40,12 +45,19 @@ class Sources:
         self._held = _Held(bytearray(), array("q"), array("i"))
         self._dead = 0  # bytes of the past; an estimate after an interrupted change
         self._unread: tuple[np.ndarray, pa.LargeStringArray] | None = None
+        self._dialects: dict[int, str] = {}
 
     @classmethod
-    def restored(cls, keys: np.ndarray, texts: pa.LargeStringArray) -> Sources:
-        """Those of a file: keys that ascend, and a text of each."""
+    def restored(
+        cls,
+        keys: np.ndarray,
+        texts: pa.LargeStringArray,
+        dialects: Mapping[int, str] = MappingProxyType({}),
+    ) -> Sources:
+        """Those of a file: keys that ascend, a text of each, and dialects where they have one."""
         sources = cls()
         sources._unread = (keys, texts) if len(keys) else None
+        sources._dialects = dict(dialects)
         return sources
 
     def get(self, key: int) -> str | None:
@@ -55,8 +67,18 @@ class Sources:
             return None
         return data[first[key] : first[key] + size[key]].decode()
 
+    def dialect(self, key: int) -> str | None:
+        """The dialect of a subscription's text, if it is not the engine's own."""
+        return self._dialects.get(key)
+
+    def dialects(self) -> Mapping[int, str]:
+        """All of them by key; to be looked at, not to be changed."""
+        return self._dialects
+
     def set(self, key: int, text: str | None) -> None:
-        """Note the text of a subscription, or that it has none."""
+        """Note the text of a subscription, or that it has none; it is of no dialect now."""
+        if self._dialects:
+            self._dialects.pop(key, None)
         data, first, size = self._held if self._unread is None else self._read()
         if key < len(size) and size[key]:
             self._dead += size[key]
@@ -74,6 +96,10 @@ class Sources:
         first[key] = len(data)
         data += encoded
         size[key] = len(encoded)
+
+    def set_dialect(self, key: int, dialect: str) -> None:
+        """Note the dialect of a text that was set."""
+        self._dialects[key] = dialect
 
     def arrays(self) -> tuple[np.ndarray, pa.LargeStringArray]:
         """All of them: keys that ascend, and a text of each."""
@@ -95,6 +121,7 @@ class Sources:
         data, first, size = self._held
         copy._held = _Held(data[:], first[:], size[:])
         copy._dead, copy._unread = self._dead, self._unread
+        copy._dialects = self._dialects.copy()
         return copy
 
     def nbytes(self) -> int:

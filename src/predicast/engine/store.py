@@ -125,7 +125,8 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
         subscription = subscription or self.statements.get(key)
         owner, template = self.owners.get(key), self.templates.get(key)
         if template is None:
-            return Entry(id, subscription, owner, self.sources.get(key))
+            text, dialect = self.sources.get(key), self.sources.dialect(key)
+            return Entry(id, subscription, owner, text, None, dialect)
         values = MappingProxyType(dict(template.current(self.statements.stated(key))))
         return Entry(id, subscription, owner, template.parametric.text, values)
 
@@ -164,12 +165,17 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
     # Changing.
 
     def read(
-        self, id: str | None, expression: Readable, parameters: Mapping[str, Value] | None, /
+        self,
+        id: str | None,
+        expression: Readable,
+        parameters: Mapping[str, Value] | None,
+        dialect: str | None,
+        /,
     ) -> Said:
         if self.vocabulary is None:
-            return said_by(id, expression, parameters)
+            return said_by(id, expression, parameters, dialect)
         with reading_with(self.vocabulary):
-            return said_by(id, expression, parameters)
+            return said_by(id, expression, parameters, dialect)
 
     def still_reads_by(self, vocabulary: Vocabulary | None) -> bool:
         """Whether what was read by a vocabulary means the same now; if by none, it always does."""
@@ -187,6 +193,8 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
         window = self.window()
         for id, key in self.ids.items():
             text = self.sources.get(key) or self.templates.text(key)
+            if self.sources.dialect(key) is not None:
+                continue  # IS A is of ``where``
             if text is not None and may_test_classes(text):
                 parameters = self.entry(id, key).parameters
                 with reading_with(vocabulary):
@@ -219,6 +227,7 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
                     owners={keys[position]: owner for position, owner in bulk.owners.items()},
                     templates={keys[position]: each for position, each in bulk.templates.items()},
                     sources={keys[position]: text for position, text in bulk.sources.items()},
+                    dialects={keys[position]: name for position, name in bulk.dialects.items()},
                 ),
                 touched=[Touched(id, False, None) for id in bulk.ids] if self.is_followed else (),
             )

@@ -107,7 +107,12 @@ class StoreOf(ABC, Generic[T, M, H, V]):
 
     @abstractmethod
     def read(
-        self, id: str | None, expression: Any, parameters: Mapping[str, Value] | None, /
+        self,
+        id: str | None,
+        expression: Any,
+        parameters: Mapping[str, Value] | None,
+        dialect: str | None,
+        /,
     ) -> Said:
         """What an expression says, or an error that names the subscription with this id."""
 
@@ -181,10 +186,14 @@ class StoreOf(ABC, Generic[T, M, H, V]):
     # Changing.
 
     def read_change(
-        self, id: str, expression: Any, parameters: Mapping[str, Value] | None
+        self,
+        id: str,
+        expression: Any,
+        parameters: Mapping[str, Value] | None,
+        dialect: str | None = None,
     ) -> Said | None:
         """What a change says; ``None`` if it only sets parameters."""
-        return read_change(id, expression, parameters, self.read)
+        return read_change(id, expression, parameters, dialect, self.read)
 
     def subscribe(self, id: str | None, said: Said, owner: str | None, *, replace: bool) -> str:
         """Add a subscription, under an id of our own making if none is given; its id."""
@@ -288,7 +297,7 @@ class StoreOf(ABC, Generic[T, M, H, V]):
             statements.put(key, stated)
 
     def _put_arrivals(self, arrivals: Arrivals) -> None:
-        ids, keys, owners, templates, sources = arrivals
+        ids, keys, owners, templates, sources, dialects = arrivals
         self.ids.put_many(ids, keys)
         for key, owner in owners.items():
             self.owners.set(key, owner)
@@ -296,6 +305,8 @@ class StoreOf(ABC, Generic[T, M, H, V]):
             self.templates.set(key, template)
         for key, text in sources.items():
             self.sources.set(key, text)
+        for key, dialect in dialects.items():
+            self.sources.set_dialect(key, dialect)
 
     def _put(self, id: str, state: State) -> None:
         """Make hold what became of one id, but for what it states."""
@@ -312,6 +323,8 @@ class StoreOf(ABC, Generic[T, M, H, V]):
             self.templates.set(key, state.template)
         if state.stated is not None:
             self.sources.set(key, state.text)
+            if state.dialect is not None:
+                self.sources.set_dialect(key, state.dialect)
 
     def _forget(self, id: str, key: int) -> None:
         self.owners.set(key, None)

@@ -27,7 +27,7 @@ from predicast.engine.statements import Statements
 from predicast.engine.templates import Template, Templates
 from predicast.errors import EngineError, ParameterError, PredicastError
 from predicast.language.class_tests import reading_with
-from predicast.language.reading import as_held, stated_by
+from predicast.language.reading import WHERE, ReadText, as_held, stated_by
 from predicast.model.operand_columns import OperandColumns, column_of
 from predicast.model.outline import OPERAND_TYPES, OperandType, Stated
 from predicast.model.values import INT_MAX, INT_MIN
@@ -47,6 +47,7 @@ class State:
     present: bool = True
     stated: Any = None  # in the terms of the store; None: as it was
     text: str | None = None  # that says so, if there is one and it has no parameters
+    dialect: str | None = None  # of the text, if it is not the engine's own
     template: Template | None = None
     keeps_template: bool = False  # as it was: most never look, and a file's is text until then
     owner: str | None = None
@@ -68,11 +69,19 @@ class Said(NamedTuple):
     stated: Any  # in the terms of the store that it is for
     template: Template | None = None
     text: str | None = None  # if there is one and it has no parameters
+    dialect: str | None = None  # of the text, if it is not the engine's own
 
 
-def said_by(id: str | None, expression: Readable, parameters: Mapping[str, Value] | None) -> Said:
+def said_by(
+    id: str | None,
+    expression: Readable,
+    parameters: Mapping[str, Value] | None,
+    dialect: str | None = None,
+) -> Said:
     """Read the expression of the subscription with this id, or with one of our making."""
     try:
+        if dialect is not None and dialect != WHERE:
+            return _said_in(dialect, expression, parameters)
         expression = as_held(expression)
         stated, parametric = stated_by(expression, parameters)
     except PredicastError as error:
@@ -81,15 +90,29 @@ def said_by(id: str | None, expression: Readable, parameters: Mapping[str, Value
         raise
     if parametric is not None:
         return Said(stated, Template.of(parametric, stated.outline, parameters or {}))
+    if isinstance(expression, ReadText):
+        return Said(stated, None, expression.text, expression.dialect)
     return Said(stated, None, expression if isinstance(expression, str) else None)
 
 
+def _said_in(dialect: str, text: Any, parameters: Mapping[str, Value] | None) -> Said:
+    from predicast.language.dialect_registry import stated_in
+
+    return Said(stated_in(dialect, text, parameters), None, text, dialect)
+
+
 def read_change(
-    id: str, expression: Any, parameters: Mapping[str, Value] | None, reads: Reads
+    id: str,
+    expression: Any,
+    parameters: Mapping[str, Value] | None,
+    dialect: str | None,
+    reads: Reads,
 ) -> Said | None:
     """Read what a change says; ``None`` if it only sets parameters."""
     if expression is not None:
-        return reads(id, expression, parameters)
+        return reads(id, expression, parameters, dialect)
+    if dialect is not None:
+        raise EngineError(f"a change to the dialect {dialect!r} has an expression of it")
     _check_parameters(parameters)
     return None
 
@@ -98,16 +121,22 @@ class Reads(Protocol):
     """What makes sense of an expression: the language of one kind of engine."""
 
     def __call__(
-        self, id: str | None, expression: Any, parameters: Mapping[str, Value] | None, /
+        self,
+        id: str | None,
+        expression: Any,
+        parameters: Mapping[str, Value] | None,
+        dialect: str | None,
+        /,
     ) -> Said: ...
 
 
 def read(operation: Operation, reads: Reads) -> Said | None:
     """Read the expression of an operation, if it has one."""
     if isinstance(operation, Subscribe):
-        return reads(operation.id, operation.expression, operation.parameters)
+        return reads(operation.id, operation.expression, operation.parameters, operation.dialect)
     if isinstance(operation, Change):
-        return read_change(operation.id, operation.expression, operation.parameters, reads)
+        said = operation.expression, operation.parameters, operation.dialect
+        return read_change(operation.id, *said, reads)
     if isinstance(operation, Unsubscribe):
         return None
     raise EngineError(f"a window holds Subscribe, Change and Unsubscribe, not {operation!r}")
@@ -169,8 +198,10 @@ class Window:
                 return
             key = state.key
             self.states.pop(id, None)  # those that arrive stand in the order of arrival
-        stated, template, text = said
-        self.states[id] = State(key, True, stated, text, template, False, owner, False, True)
+        stated, template, text, dialect = said
+        self.states[id] = State(
+            key, True, stated, text, dialect, template, False, owner, False, True
+        )
         self.arrived += 1
 
     def change(self, id: str, said: Said | None, parameters: Mapping[str, Value] | None) -> None:
@@ -201,7 +232,7 @@ class Window:
         return state
 
     def _restate(self, id: str, state: State, said: Said) -> None:
-        state.stated, state.template, state.text = said
+        state.stated, state.template, state.text, state.dialect = said
         state.keeps_template = False
         self.states[id] = state
 
@@ -230,7 +261,7 @@ class Window:
             key = self._ids.key(id)
             if key is None:
                 return None
-            state = State(key, True, None, None, None, True, None, True)
+            state = State(key, True, None, None, None, None, True, None, True)
             move = self.moves.pop(id, None)
             if move is not None:
                 values = move.template.current(self._statements.stated(key))
@@ -247,7 +278,7 @@ class Window:
             raise EngineError(f"the subscription {id!r} has no parameters; change its expression")
         before = state.stated or self._statements.stated(state.key)  # type: ignore[arg-type]
         values = {**template.current(before), **parameters}
-        state.stated, state.text = self._filled(template, values), None
+        state.stated, state.text = self._filled(template, values), None  # of where: no dialect
         state.template = Template.of(template.parametric, state.stated.outline, values)
         state.keeps_template = False
 

@@ -22,7 +22,9 @@
     │   │   └── UnsupportedSyntaxError
     │   ├── InvalidExpressionError     function, argument
     │   ├── JsonFormError              path
-    │   └── NoTruthValueError (also a TypeError)
+    │   ├── NotExpressibleError        dialect, part
+    │   ├── NoTruthValueError (also a TypeError)
+    │   └── UnknownDialectError        name, suggestion
     ├── LimitError (also a ValueError) limit, actual
     │   ├── TextTooLongError
     │   ├── NestingTooDeepError
@@ -111,10 +113,12 @@ from predicast.errors.language import (
     JsonFormError,
     LanguageError,
     MissingParameterError,
+    NotExpressibleError,
     NoTruthValueError,
     ParameterError,
     ParseError,
     UnknownClassError,
+    UnknownDialectError,
     UnknownFunctionError,
     UnknownParameterError,
     UnsupportedSyntaxError,
@@ -213,6 +217,7 @@ __all__ = [
     "NoTruthValueError",
     "NotASubscriptionTableError",
     "NotCompiledError",
+    "NotExpressibleError",
     "OutOfOrderError",
     "ParameterError",
     "ParseError",
@@ -232,6 +237,7 @@ __all__ = [
     "TooManySubscriptionsError",
     "UnknownClassError",
     "UnknownColumnError",
+    "UnknownDialectError",
     "UnknownFunctionError",
     "UnknownIdError",
     "UnknownInterfaceError",

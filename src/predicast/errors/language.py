@@ -70,6 +70,20 @@ class UnsupportedSyntaxError(ParseError):
     """SQL that is well-formed but cannot be a subscription, such as a subquery."""
 
 
+class UnknownDialectError(LanguageError):
+    """A dialect that is not there, or not with these options."""
+
+    name: str | None
+    suggestion: str | None
+
+
+class NotExpressibleError(LanguageError):
+    """A subscription that cannot be said in a dialect; ``part`` is what of it cannot, as text."""
+
+    dialect: str | None
+    part: str | None
+
+
 class InvalidExpressionError(LanguageError):
     """A function with arguments that it does not take; ``argument`` is the position, from 0.
 

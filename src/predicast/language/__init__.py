@@ -1,6 +1,8 @@
 """From text, JSON and Python expressions to subscriptions, and back."""
 
 from predicast.language.builder import attr, expr
+from predicast.language.dialect import Dialect, Document
+from predicast.language.dialect_registry import dialect_named, dialect_names, register_dialect
 from predicast.language.json_form import (
     attributes_from_json,
     event_from_document,
@@ -16,10 +18,14 @@ from predicast.language.where import parse_where, to_where
 from predicast.language.where.literals import timestamp
 
 __all__ = [
+    "Dialect",
+    "Document",
     "Parametric",
     "Readable",
     "attr",
     "attributes_from_json",
+    "dialect_named",
+    "dialect_names",
     "event_from_document",
     "event_from_json",
     "event_to_json",
@@ -27,6 +33,7 @@ __all__ = [
     "has_parameters",
     "parametric",
     "parse_where",
+    "register_dialect",
     "subscription_from_document",
     "subscription_from_json",
     "subscription_to_json",

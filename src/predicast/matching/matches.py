@@ -7,7 +7,6 @@ occur, so that a small answer of a large engine stays small.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final, Protocol
 
 import numpy as np
@@ -31,7 +30,7 @@ class IdsByKey(Protocol):
         """Where the ids of some keys stand in an array of texts, and that array."""
         ...
 
-    def names(self, keys: Sequence[int]) -> list[str]:
+    def texts(self, keys: np.ndarray) -> pa.StringArray:
         """The ids of some keys."""
         ...
 
@@ -46,7 +45,7 @@ def matches_table(pairs: Pairs, ids: IdsByKey) -> pa.Table:
         indices, dictionary = ids.indexed(pairs.keys)
     else:
         keys, indices = np.unique(pairs.keys, return_inverse=True)
-        dictionary = pa.array(ids.names(keys.tolist()), pa.string())
+        dictionary = ids.texts(keys)
     codes = pa.array(indices.astype(np.int32, copy=False))
     # Keys come from the engine: that each has an id need not be checked row by row.
     subscriptions = pa.DictionaryArray.from_arrays(codes, dictionary, safe=False)

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from predicast.engine import Change, Operation, Subscribe, Unsubscribe
 from predicast.errors import PredicastError, UnknownInterfaceError
+from predicast.language.dialect_registry import stated_in
+from predicast.language.reading import WHERE
 from predicast.model import Event
 from predicast.routing.life import Happening, InterfaceState
 from predicast.routing.link import Identity, Link
@@ -132,8 +135,11 @@ class Host:
         return self._flush(now)
 
     def announce(self, operations: Iterable[Operation], now: float) -> list[Send]:
-        """Run a window of operations at the broker."""
-        window = list(operations)
+        """Run a window of operations at the broker.
+
+        What is in a dialect is read here: brokers know none.
+        """
+        window = list(map(_read, operations))
         before = {each.id: self._held.get(each.id) for each in window}
         for each in window:
             self._note(each)
@@ -251,6 +257,16 @@ class Host:
 
     def _flush(self, now: float, sends: list[Send] | None = None) -> list[Send]:
         return [*(sends or ()), *(Send(self.broker, each) for each in self._link.flush(now))]
+
+
+def _read(operation: Operation) -> Operation:
+    """The same in terms that every broker understands."""
+    if isinstance(operation, Unsubscribe) or operation.dialect is None:
+        return operation
+    if operation.dialect == WHERE:
+        return replace(operation, dialect=None)
+    stated = stated_in(operation.dialect, operation.expression, operation.parameters)
+    return replace(operation, expression=stated.subscription(), dialect=None)
 
 
 def _changed(before: Operation | None, change: Change) -> Operation:

@@ -3,6 +3,7 @@
 Importing this package imports neither PySpark nor Java.
 """
 
+from predicast.spark.backtest import backtest
 from predicast.spark.columns import matches, matches_udf
 from predicast.spark.compiled import (
     CompiledSubscriptions,
@@ -36,6 +37,7 @@ __all__ = [
     "Sink",
     "SubscriptionTable",
     "TableView",
+    "backtest",
     "compile",
     "dead_letters",
     "deliver",

@@ -162,6 +162,11 @@ class Answers:
         self._counts_first = False
         self._order: IdOrder | None = None
 
+    @property
+    def latest(self) -> str | None:
+        """What could not be compared the last time."""
+        return self.engine.invalid.latest
+
     def anew(self) -> Answers:
         """The same for an engine that has changed, with what of it may still hold."""
         answers = Answers(self.engine)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,7 @@ from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
 from predicast.model.vocabulary import Vocabulary
-from predicast.spark.answers import BOUNDS, IDS, Answer, Answers, Asked, Bounds
+from predicast.spark.answers import BOUNDS, IDS, Answer, Asked, Bounds
 from predicast.spark.image import EngineFile, EngineImage
 from predicast.spark.schemas import GivenBy, ends_in_struct, interval_fields, unknown_column
 from predicast.spark.shard_router import LOOKS
@@ -73,7 +73,7 @@ class Matching:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with self.image.lent() as lent, _counted(lent, self.asked) as answers:
+        with self.image.lent() as lent, counted(lent, _incomparable(self.asked)) as answers:
             for batch in batches:
                 attributes = self.reader.attributes(batch)
                 for answer in answers.of(attributes, self.asked, self.bounds):
@@ -108,7 +108,7 @@ class Routing:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with self.router.lent() as lent, _counted(lent, self.asked) as answers:
+        with self.router.lent() as lent, counted(lent, _incomparable(self.asked)) as answers:
             for batch in batches:
                 attributes = self.reader.attributes(batch)
                 for answer in answers.of(attributes, self.asked, self.bounds):
@@ -181,7 +181,7 @@ class MatchingColumns:
     bounds: Bounds = BOUNDS
 
     def __call__(self, structs: Iterable[pa.StructArray]) -> Iterator[pa.ListArray]:
-        with self.image.lent() as lent, _counted(lent, self.asked) as answers:
+        with self.image.lent() as lent, counted(lent, _incomparable(self.asked)) as answers:
             for array in structs:
                 events = _fields(array)
                 asked = self._asked(events.schema)
@@ -217,18 +217,31 @@ class MatchingColumns:
                 )
 
 
+class Counts(Protocol):
+    """What answers, and counts the events that it could make nothing of."""
+
+    invalid: int
+
+    @property
+    def latest(self) -> str | None:
+        """What was wrong with the last of them."""
+
+
+A = TypeVar("A", bound=Counts)
+
+
 @contextmanager
-def _counted(answers: Answers, asked: Asked) -> Iterator[Answers]:
-    """Log in the end how many events had something that cannot be compared."""
+def counted(answers: A, what: str) -> Iterator[A]:
+    """Log in the end how many events were invalid; ``what`` says in which way."""
     before = answers.invalid
     yield answers
     if answers.invalid > before:
-        _log.warning(
-            "%d events had values that cannot be compared (on_invalid=%r); the last: %s",
-            answers.invalid - before,
-            asked.on_invalid,
-            answers.engine.invalid.latest,
-        )
+        number = answers.invalid - before
+        _log.warning("%d events %s; the last: %s", number, what, answers.latest)
+
+
+def _incomparable(asked: Asked) -> str:
+    return f"had values that cannot be compared (on_invalid={asked.on_invalid!r})"
 
 
 def _fields(events: object) -> pa.RecordBatch:

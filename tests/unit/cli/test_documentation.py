@@ -68,7 +68,8 @@ def test_every_option_and_command_is_in_the_reference() -> None:
     on_a_table = ("add", "change", "remove", "list", "history", "diff")
     subscriptions = [f"subscriptions {command}" for command in on_a_table]
     pipeline = [f"pipeline {command}" for command in ("run", "init", "check")]
-    for command in ("match", "explain", *subscriptions, *pipeline, "simulate", "doctor", "demo"):
+    files = ("match", "explain", "check", "convert")
+    for command in (*files, *subscriptions, *pipeline, "simulate", "doctor", "demo"):
         assert f"## `predicast {command}`" in reference
         shown = shown_by(f"predicast {command} --help")
         for option in set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}:

@@ -219,7 +219,6 @@ def test_the_limit_counts_what_is_listed_and_ends_the_reading(run: Run, folder: 
         (["--delimiter", ""], "is not one plain character"),
         (["--events-format", "xml"], "--events-format"),
         (["-o", "out.xlsx"], "ends in none of"),
-        (["-f", "parquet"], "needs a file"),
         (["-o", "missing/out.jsonl"], "missing/out.jsonl: No such file or directory"),
         (["-o", "e.jsonl"], "e.jsonl is the input"),
         (["--matcher", "brute-farce"], "did you mean 'brute-force'?"),

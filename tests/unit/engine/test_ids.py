@@ -69,6 +69,16 @@ def test_a_key_keeps_its_id_until_nobody_can_ask_for_it() -> None:
     assert set(texts_of(ids, 0, 1)) == {"g", "h"}
 
 
+def test_an_array_of_all_is_made_when_it_has_paid() -> None:
+    ids = Ids()
+    add(ids, *(f"s{number}" for number in range(80)))
+    for _ in range(2):
+        assert ids.texts(np.array([7, 2, 9, 0])).to_pylist() == ["s7", "s2", "s9", "s0"]
+        assert ids._answers is None
+    assert ids.texts(np.array([7, 2])).to_pylist() == ["s7", "s2"]
+    assert ids._answers is not None
+
+
 def test_repairing_gives_nobody_elses_keys_away() -> None:
     ids = Ids()
     add(ids, "a", "b")
@@ -163,7 +173,7 @@ def test_ids_have_only_so_many_bytes_together(monkeypatch: pytest.MonkeyPatch) -
 def test_texts_that_fill_an_array_are_copied_without_the_past(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("predicast.engine.ids.MAX_BYTES", 100)
+    monkeypatch.setattr("predicast.engine.id_texts.MAX_BYTES", 100)
     ids = Ids()
     add(ids, "kept")
     assert len(array_of(ids)) == 1
@@ -234,6 +244,7 @@ class IdsAsADictionary(RuleBasedStateMachine):
         keys = list(self.right.values())
         assert len(set(keys)) == len(keys)
         assert self.ids.names(keys) == list(self.right)
+        assert self.ids.texts(np.array(keys, np.int32)).to_pylist() == list(self.right)
         assert texts_of(self.ids, *keys) == list(self.right)
 
 

@@ -54,12 +54,6 @@ def test_records_say_all_that_subscribe_takes() -> None:
     assert engine.match({"x": 9}) == ["b"]
 
 
-class Frame:
-    """What a pandas frame has and nothing else does."""
-
-    iloc = None
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -74,8 +68,6 @@ class Frame:
         ([PAIRS[0], {"expression": "x < 1"}], "record 1: a record has 'id'"),
         ([{"id": "a", "expresion": "x < 1"}], "record 0: .*did you mean 'expression'"),
         ([{"id": "a", "expression": "x < 1", 7: 1}], "has no 7: it has id, expression"),
-        (pa.table({"id": ["a"], "expression": ["x < 1"]}), "table.to_pylist"),
-        (Frame(), "to_dict"),
     ],
 )
 def test_what_is_no_subscription_is_refused_by_name(given: Any, words: str) -> None:

@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 import pytest
 
 from predicast.engine import Change, Subscribe
+from predicast.errors import ParseError
 from predicast.model.values import microseconds
 from predicast.routing import Router, RouterOptions
+from tests import wish_list  # noqa: F401  # registers
 from tests.routing_network import QUICK, Network
 
 WIDE = " AND ".join(f"(a{n} = 1 OR b{n} = 1)" for n in range(12))  # kept as it was written
@@ -110,3 +112,20 @@ def test_graph_patterns_are_passed_on_as_they_were_written() -> None:
     answers = router.receive(Events(epoch, 1, (Published("two", 1, event),)), "two", 0.0)
     delivered = [send for send in answers if isinstance(send.message, Events)]
     assert [send.interface for send in delivered] == ["one"]
+
+
+def test_hosts_read_what_is_in_a_dialect() -> None:
+    network = Network()
+    network.broker("core")
+    network.host("one", "core")
+    network.host("two", "core")
+    network.announce("one", [Subscribe("s", "x is 1", dialect="wishes")])
+    network.announce("one", [Subscribe("t", "x < :most", None, {"most": 3}, dialect="where")])
+    network.announce("one", [Change("s", "x over 5", dialect="wishes")])
+    network.run(1.0)
+    network.publish("two", [{"x": 1}, {"x": 7}])
+    network.run(1.0)
+    first = (1 << 20) + 1
+    assert [sequence - first for _, sequence in network.received("one")] == [0, 1]
+    with pytest.raises(ParseError, match="a wish is as in"):
+        network.announce("one", [Subscribe("u", "nonsense", dialect="wishes")])

@@ -2,7 +2,8 @@
 
 JSON Lines become mappings and go through ``Engine.match_batch``; CSV and Parquet become
 Arrow batches and go through ``Engine.match_arrow``. Either way memory is bounded by a batch, not by
-the file.
+the file. A dialect has a say in what the attributes of a JSON document are, and may have a form of
+its own for files, which are read as a whole.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -19,14 +21,22 @@ from predicast import Engine
 from predicast.arrow import is_list
 from predicast.cli.files.csv_batches import CsvFile
 from predicast.cli.files.csv_types import shortened
+from predicast.cli.files.dialect_files import event_forms_with
 from predicast.cli.files.iso_times import IsoTimes
 from predicast.cli.files.json_lines import ONE_OBJECT_PER_LINE, Line, line_groups
 from predicast.cli.files.matches import EventMatches, Matches, RowMatches, brief, flat
-from predicast.cli.files.source import CELLS, Form, Source
+from predicast.cli.files.source import CELLS, FORMS, Form, Source
 from predicast.cli.files.stated_values import StatedValues
 from predicast.engine.looking import compared_attributes, expected_kinds
-from predicast.errors import ModelError, PredicastError, suggest
-from predicast.language import attributes_from_json
+from predicast.errors import (
+    InputFileError,
+    InvalidEventError,
+    ModelError,
+    PredicastError,
+    suggest,
+)
+from predicast.language import Dialect, attributes_from_json, dialect_named
+from predicast.language.json_form import decoded
 from predicast.model.values import Kind
 
 Report: TypeAlias = Callable[[int], None]
@@ -62,18 +72,29 @@ class Reader:
 
         ``report`` is told the bytes read so far, ``note`` what the user should know.
         """
-        if self.source.form is Form.JSON_LINES:
-            yield from _from_json_lines(self, engine, report, note)
+        if self.source.form in {Form.JSON_LINES, Form.OWN}:
+            yield from _from_documents(self, engine, report, note)
             return
         by_form = _from_csv if self.source.form in CELLS else _from_parquet
         with self.source.kept() as source:
             yield from by_form(replace(self, source=source), engine, report, note)
 
+    def sample(self, engine: Engine, most: int) -> list[Attributes]:
+        """The first events of the file, with all of their attributes, read as for a match."""
+        with self.source.kept() as source:
+            reader = replace(self, source=source)
+            return list(islice(_SAMPLED[source.form](reader, engine), most))
 
-# JSON Lines.
+
+def events_in(path: str, stated: Form | None = None, dialect: str | None = None) -> Source:
+    """A file of events, which may be of a form of the dialect's own."""
+    return Source.of(path, stated, known=event_forms_with(dialect, FORMS), dialect=dialect)
 
 
-def _from_json_lines(
+# JSON Lines, and what a dialect reads.
+
+
+def _from_documents(
     reader: Reader, engine: Engine, report: Report, note: Note
 ) -> Iterator[Matches]:
     source = reader.source
@@ -103,6 +124,13 @@ def _from_json_lines(
         note(f"{source.path} has no event with the attribute {name!r}, whose type was stated")
 
 
+def _json_sample(reader: Reader, engine: Engine) -> Iterator[Attributes]:
+    times = IsoTimes(engine, frozenset(reader.stated.types))
+    for batch in _batches(reader.source, lambda _done: None):
+        lines, events = [line for line, _ in batch], [event for _, event in batch]
+        yield from times.in_events(reader.stated.in_events(reader.source, events, lines))
+
+
 def _matched(
     reader: Reader, engine: Engine, events: list[Attributes], lines: list[int]
 ) -> list[list[str]]:
@@ -111,7 +139,7 @@ def _matched(
     except ModelError as error:
         assert error.event is not None
         message = error.message.removeprefix(f"event {error.event}: ")
-        raise reader.source.refuse(message, lines[error.event]) from error
+        raise _refused(reader.source, message, lines[error.event]) from error
 
 
 class _Compared:
@@ -154,10 +182,14 @@ def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Attribu
     """Events with the numbers of their lines."""
     batch: list[tuple[int, Attributes]] = []
     size = 0
+    read = _reading_by(source.dialect)
+    if source.form is Form.OWN:
+        yield from _own_batches(source, report)
+        return
     with source.opened() as opened:
         for group in line_groups(source, opened):
             for line in group:
-                batch.append((line.number, _event(source, line)))
+                batch.append((line.number, _event(source, line, read)))
                 size += len(line.text)
                 if len(batch) == _BATCH_EVENTS or size >= _BATCH_BYTES:
                     yield batch
@@ -170,9 +202,56 @@ def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Attribu
         yield batch
 
 
-def _event(source: Source, line: Line) -> Attributes:
+def _own_batches(source: Source, report: Report) -> Iterator[list[tuple[int, Attributes]]]:
+    """Events of a file in the dialect's own form; they are numbered, since they have no lines."""
+    assert source.dialect is not None
+    dialect = dialect_named(source.dialect)
+    with source.opened() as opened:
+        content = source.text_of(opened)
+        report(opened.position())
+    number = 0
     try:
-        return attributes_from_json(line.text)
+        documents = enumerate(dialect.event_documents(content), 1)
+        while some := list(islice(documents, _BATCH_EVENTS)):
+            batch: list[tuple[int, Attributes]] = []
+            for number, document in some:
+                batch.append((number, dict(dialect.read_event(document))))  # number
+            yield batch
+    except PredicastError as error:
+        raise _refused(source, error.message, number) from error
+
+
+def _refused(source: Source, why: str, place: int) -> InputFileError:
+    """The error of an event: by its line, or its number where a dialect has read the file."""
+    if source.form is Form.OWN:
+        return source.refuse(f"event {place}: {why}" if place else why)
+    return source.refuse(why, place)
+
+
+def attributes_of(text: str | bytes, name: str | None, *, own: bool = False) -> Attributes:
+    """Those of an event in JSON, read by a dialect; or of the first in a file of its own form."""
+    if not own:
+        return _reading_by(name)(text)
+    assert name is not None
+    dialect, content = dialect_named(name), text if isinstance(text, str) else text.decode()
+    for document in dialect.event_documents(content):
+        return dict(dialect.read_event(document))
+    raise InvalidEventError("there is no event")
+
+
+def _reading_by(name: str | None) -> Callable[[str | bytes], Attributes]:
+    """What makes attributes of a JSON document: a dialect, if it has something to say to it."""
+    if name is None:
+        return attributes_from_json
+    dialect = dialect_named(name)
+    if type(dialect).read_event is Dialect.read_event:
+        return attributes_from_json
+    return lambda text: dict(dialect.read_event(decoded(text)))
+
+
+def _event(source: Source, line: Line, read: Callable[[str | bytes], Attributes]) -> Attributes:
+    try:
+        return read(line.text)
     except PredicastError as error:
         hint = "" if line.text.lstrip()[:1] == b"{" else f"; {ONE_OBJECT_PER_LINE}"
         raise source.refuse(error.message + hint, line.number) from error
@@ -204,7 +283,27 @@ def _from_csv(reader: Reader, engine: Engine, report: Report, note: Note) -> Ite
     yield from _from_batches(reader, engine, batches)
 
 
+def _csv_sample(reader: Reader, engine: Engine) -> Iterator[Attributes]:
+    file = CsvFile(reader.source, reader.stated.nulls)
+    columns = file.columns_among(engine.attributes())
+    found = file.types(columns, reader.stated.types, lambda _done: None)
+    types = {name: column.type for name, column in found.items()}
+    for batch in file.batches(types, file.names, lambda _done: None):
+        yield from batch.to_pylist()
+
+
 # Parquet.
+
+
+def _parquet_sample(reader: Reader, _engine: Engine) -> Iterator[Attributes]:
+    with reader.source.opened() as opened:
+        try:
+            file = pq.ParquetFile(opened.stream, pre_buffer=False)
+            batches = _row_batches(reader.source, file, None, lambda _done: None)
+            for batch in reader.stated.in_batches(reader.source, batches):
+                yield from batch.to_pylist()
+        except pa.ArrowException as error:
+            raise reader.source.refuse(f"cannot be read as Parquet: {error}") from None
 
 
 def _from_parquet(reader: Reader, engine: Engine, report: Report, note: Note) -> Iterator[Matches]:
@@ -349,3 +448,12 @@ def _kinds_note(name: str, kind: Kind, why: str, wanted: Kind, count: int) -> st
         f"column {name!r} holds {kind.value}s{why}; {constraints} it with a {wanted.value}, "
         "which never holds"
     )
+
+
+_SAMPLED: Final[dict[Form, Callable[[Reader, Engine], Iterator[Attributes]]]] = {
+    Form.JSON_LINES: _json_sample,
+    Form.OWN: _json_sample,
+    Form.CSV: _csv_sample,
+    Form.TSV: _csv_sample,
+    Form.PARQUET: _parquet_sample,
+}

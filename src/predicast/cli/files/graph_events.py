@@ -34,7 +34,9 @@ from predicast.graph.terms import Triple
 
 Report: TypeAlias = Callable[[int], None]
 
-EVENT_FORMS: Final = {suffix: form for suffix, form in GRAPH_FORMS.items() if form != Form.SPARQL}
+EVENT_FORMS: Final = {
+    suffix: form for suffix, form in GRAPH_FORMS.items() if form not in {Form.SPARQL, Form.YAML}
+}
 _BATCH_EVENTS: Final = 256  # a graph is many objects
 _BATCH_SIZE: Final = 4 * 2**20
 _STATEMENT_SIZE: Final = 100

@@ -14,7 +14,7 @@ import secrets
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from predicast.cli.interrupts import stop_if_interrupted
 
@@ -32,6 +32,30 @@ def result_stream(path: str | None) -> Iterator[BinaryIO]:
                 yield cast("BinaryIO", compressed)
         else:
             yield file
+
+
+def sequential(stream: BinaryIO) -> BinaryIO:
+    """The stream with a place that can be told, which a pipe's cannot: writers of Parquet ask."""
+    return cast("BinaryIO", _Counting(stream))
+
+
+class _Counting(io.RawIOBase):
+    def __init__(self, stream: BinaryIO) -> None:
+        super().__init__()
+        self._stream = stream
+        self._written = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self._stream.write(data)
+        size = len(memoryview(data).cast("B"))
+        self._written += size
+        return size
+
+    def tell(self) -> int:
+        return self._written
 
 
 @contextlib.contextmanager

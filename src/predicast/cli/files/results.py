@@ -10,7 +10,7 @@ import io
 import re
 from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Final, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self
 
 import msgspec
 import numpy as np
@@ -18,10 +18,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from predicast.cli.files.matches import Matches
+from predicast.cli.files.output import sequential
 from predicast.cli.terminal import output, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from predicast.cli.files.about import About
 
 MATCHES: Final = pa.schema([("event", pa.int64()), ("subscription", pa.string())])
 _SHOWN_IDS: Final = 10
@@ -79,15 +82,21 @@ def _counted(number: int, one: str, many: str | None = None) -> str:
 class JsonLines(Results):
     """One line per event that matches, or per event."""
 
-    def __init__(self, stream: BinaryIO, *, limit: int | None, every_event: bool) -> None:
+    def __init__(
+        self, stream: BinaryIO, about: About, *, limit: int | None, every_event: bool
+    ) -> None:
         super().__init__(limit)
         self._stream = stream
+        self._about = about
         self._every_event = every_event
 
     def add(self, matches: Matches) -> None:
         lines = []
         for event, ids in matches.listed(every_event=self._every_event):
-            lines.append(msgspec.json.encode({"event": event, "subscriptions": ids}) + b"\n")
+            document: dict[str, Any] = {"event": event, "subscriptions": ids}
+            if self._about:
+                document |= self._about.document(ids)
+            lines.append(msgspec.json.encode(document) + b"\n")
             self._listed += 1
             self.matched_events += bool(ids)
             self.matches += len(ids)
@@ -154,7 +163,7 @@ class Parquet(Pairs):
 
     def __init__(self, stream: BinaryIO, *, limit: int | None) -> None:
         super().__init__(limit)
-        self._writer = pq.ParquetWriter(stream, MATCHES)
+        self._writer = pq.ParquetWriter(sequential(stream), MATCHES)
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
 
@@ -181,9 +190,12 @@ class Parquet(Pairs):
 class Table(Results):
     """The first events that match, drawn; the rest only counted."""
 
-    def __init__(self, stream: BinaryIO | None, *, limit: int, every_event: bool) -> None:
+    def __init__(
+        self, stream: BinaryIO | None, about: About, *, limit: int, every_event: bool
+    ) -> None:
         super().__init__(limit)
         self._stream = stream
+        self._about = about
         self._every_event = every_event
         self._rows: list[tuple[str, str, str]] = []
 
@@ -194,8 +206,13 @@ class Table(Results):
             if self._listed != self._limit:
                 self._listed += 1
                 shown = visible(matches.shown(event))
-                self._rows.append((f"{event:,}", shown, _ids(ids)))
+                self._rows.append((f"{event:,}", shown, self._ids(ids)))
         self.events += matches.count
+
+    def _ids(self, ids: list[str]) -> str:
+        shown = ", ".join(visible(self._about.titled(id)) for id in ids[:_SHOWN_IDS])
+        more = len(ids) - _SHOWN_IDS
+        return f"{shown}, … {more:,} more" if more > 0 else shown or "–"
 
     def finish(self) -> None:
         listed = self.events if self._every_event else self.matched_events
@@ -226,8 +243,3 @@ class Table(Results):
         if self._rows:
             console.print(table)
         console.print(f"{self.summary()}{more}.", soft_wrap=True)
-
-
-def _ids(ids: list[str]) -> str:
-    shown = ", ".join(map(visible, ids[:_SHOWN_IDS]))
-    return f"{shown}, … {len(ids) - _SHOWN_IDS:,} more" if len(ids) > _SHOWN_IDS else shown or "–"

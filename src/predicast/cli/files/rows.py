@@ -27,6 +27,7 @@ class FileRow(NamedTuple):
     text_lines: TextLines | None = (
         None  # where the lines of its text stand, if in lines of their own
     )
+    file: Source | None = None  # of a folder: the one that holds it
 
 
 class Columns(NamedTuple):
@@ -46,6 +47,11 @@ def rows(
     source: Source, columns: Columns, report: Callable[[int], None] = lambda _done: None
 ) -> Iterator[FileRow]:
     """All rows of a file; ``report`` is told now and then how many bytes have been read."""
+    if source.form is Form.OWN:
+        from predicast.cli.files.dialect_files import own_rows
+
+        yield from own_rows(source, columns, report)
+        return
     # Parquet is read from its end, which a pipe does not let one do.
     seekable = source.kept() if source.form is Form.PARQUET else nullcontext(source)
     with seekable as file, file.opened() as opened:
@@ -61,8 +67,16 @@ def _json_rows(source: Source, opened: OpenFile, _columns: Columns) -> Iterator[
             yield FileRow(line.number, json_object(source, line))
 
 
+def _yaml_rows(source: Source, opened: OpenFile, columns: Columns) -> Iterator[FileRow]:
+    from predicast.cli.files.yaml_rows import yaml_rows
+
+    text = columns.required.get("expression", "")
+    for row in yaml_rows(source, opened):
+        yield FileRow(row.line, row.values, row.text_lines.get(text))
+
+
 def _query_rows(source: Source, opened: OpenFile, columns: Columns) -> Iterator[FileRow]:
-    names = columns.names
+    names = columns.names[:3]
     for query in queries(source, opened):
         values = dict(zip(names, (query.id, query.text, query.owner), strict=True))
         yield FileRow(query.lines.first, values, query.lines)
@@ -137,5 +151,6 @@ _ROWS: Final[dict[Form, Callable[[Source, OpenFile, Columns], Iterator[FileRow]]
     Form.CSV: _csv_rows,
     Form.TSV: _csv_rows,
     Form.PARQUET: _parquet_rows,
+    Form.YAML: _yaml_rows,
     Form.SPARQL: _query_rows,
 }

@@ -3,7 +3,10 @@
 The form is what the suffix says, unless it was stated: ``.jsonl``, ``.ndjson`` and ``.json`` are
 JSON Lines, ``.csv`` is CSV, ``.tsv`` is CSV with tabs, ``.parquet`` is Parquet; the text forms may
 be compressed (``.csv.gz``). ``-`` is standard input, as JSON Lines unless stated otherwise.
-Where graphs are read there are also RDF, in any of its formats, and SPARQL (``GRAPH_FORMS``).
+Subscriptions may also be YAML (``SUBSCRIPTION_FORMS``). Where graphs are read there are also RDF,
+in any of its formats, and SPARQL (``GRAPH_FORMS``). What a dialect has a form of its own for is
+read by it, under the suffixes that it names; its subscriptions may also be all such files of a
+folder.
 """
 
 from __future__ import annotations
@@ -32,8 +35,10 @@ class Form(enum.StrEnum):
     CSV = "csv"
     TSV = "tsv"
     PARQUET = "parquet"
+    YAML = "yaml"
     RDF = "rdf"
     SPARQL = "sparql"
+    OWN = "own"  # of the dialect
 
 
 CELLS: Final = frozenset({Form.CSV, Form.TSV})
@@ -45,7 +50,8 @@ FORMS: Final = {
     ".tsv": Form.TSV,
     ".parquet": Form.PARQUET,
 }
-GRAPH_FORMS: Final = FORMS | {
+SUBSCRIPTION_FORMS: Final = FORMS | {".yaml": Form.YAML, ".yml": Form.YAML}
+GRAPH_FORMS: Final = SUBSCRIPTION_FORMS | {
     ".ttl": Form.RDF,
     ".turtle": Form.RDF,
     ".nt": Form.RDF,
@@ -62,11 +68,11 @@ GRAPH_FORMS: Final = FORMS | {
 _STANDARD_INPUT: Final = "standard input"
 
 
-def form_of(path: str) -> tuple[Form | None, bool]:
+def form_of(path: str, known: Mapping[str, Form] = GRAPH_FORMS) -> tuple[Form | None, bool]:
     """The form that a name's suffix stands for, if any, and whether it is compressed."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     compressed = suffixes[-1:] == [".gz"]
-    form = GRAPH_FORMS.get("".join(suffixes[-2:-1] if compressed else suffixes[-1:]))
+    form = known.get("".join(suffixes[-2:-1] if compressed else suffixes[-1:]))
     return (None if compressed and form is Form.PARQUET else form), compressed
 
 
@@ -86,6 +92,8 @@ class Source:
     compressed: bool = False
     delimiter: str | None = None  # of CSV; None if its first line is to tell
     is_live: bool = False  # standard input, where more may come later
+    dialect: str | None = None  # of what does not say otherwise
+    files: tuple[str, ...] = ()  # of a folder
     copy: str | None = None  # a file that holds what came from a pipe
 
     @classmethod
@@ -96,6 +104,7 @@ class Source:
         *,
         delimiter: str | None = None,
         known: Mapping[str, Form] = FORMS,
+        dialect: str | None = None,
     ) -> Self:
         """The source with this name, of the form that was stated or that its suffix says.
 
@@ -105,8 +114,16 @@ class Source:
             raise _unexpected(path, stated, known)
         if path == "-":
             form = stated or Form.JSON_LINES
-            return cls(_STANDARD_INPUT, form, delimiter=_delimiter(form, delimiter), is_live=True)
-        suggested, compressed = form_of(path)
+            return cls(
+                _STANDARD_INPUT,
+                form,
+                delimiter=_delimiter(form, delimiter),
+                is_live=True,
+                dialect=dialect,
+            )
+        if Path(path).is_dir() and Form.OWN in known.values():
+            return cls(path, Form.OWN, dialect=dialect, files=tuple(_files_in(path, known)))
+        suggested, compressed = form_of(path, {**GRAPH_FORMS, **known})
         chosen = stated or suggested
         if chosen is not None and chosen not in known.values():
             raise _unexpected(path, chosen, known)
@@ -119,13 +136,15 @@ class Source:
                 "otherwise --events-format and --subscriptions-format state what a file holds",
                 path=path,
             )
-        return cls(path, chosen, compressed, _delimiter(chosen, delimiter))
+        return cls(path, chosen, compressed, _delimiter(chosen, delimiter), dialect=dialect)
 
     def size(self) -> int | None:
         """Its bytes, if that can be told."""
         if self.is_live and self.copy is None:
             return None
         try:
+            if self.files:
+                return sum(Path(file).stat().st_size for file in self.files)
             return Path(self.copy or self.path).stat().st_size or None
         except OSError as error:
             raise self._unreadable(error) from error
@@ -187,6 +206,16 @@ class Source:
     def _unreadable(self, error: Exception) -> InputFileError:
         reason = getattr(error, "strerror", None) or str(error)
         return self.refuse(reason[:1].lower() + reason[1:])
+
+
+def _files_in(folder: str, known: Mapping[str, Form]) -> Iterator[str]:
+    """The files of a folder, and of those in it, that are of a dialect's own form."""
+    suffixes = {suffix for suffix, form in known.items() if form is Form.OWN}
+    found = [path for path in Path(folder).rglob("*") if path.suffix.lower() in suffixes]
+    if not found:
+        listed = ", ".join(sorted(suffixes))
+        raise InputFileError(f"{folder}: has no file that ends in {listed}", path=folder)
+    yield from (str(path) for path in sorted(found) if path.is_file())
 
 
 def _delimiter(form: Form, given: str | None) -> str | None:

@@ -1,30 +1,38 @@
-"""Subscriptions from a file: an id, what it states, perhaps an owner.
+"""Subscriptions from a file: an id, what it states, perhaps an owner and values of parameters.
 
-What is stated is text under ``expression`` or, in JSON Lines, the JSON form under ``subscription``;
-of the ``where`` dialect, or of graph patterns. Other fields are ignored. An id must be there and be
-the only one of its kind; an integer counts as its digits.
+What is stated is text under ``expression`` or, in JSON Lines and YAML, the JSON form under
+``subscription``; of the ``where`` dialect, of the one that ``dialect`` names, or of graph patterns.
+Its parameters have their values under ``parameters``: an object, or its text where a file has
+nothing but text. Other fields are ignored. An id must be there and be the only one of its kind; an
+integer counts as its digits.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from predicast import Engine, Subscribe
+from predicast.cli.files.dialect_files import forms_with
 from predicast.cli.files.queries import TextLines
 from predicast.cli.files.rows import Columns, FileRow, rows
-from predicast.cli.files.source import Form, Source
+from predicast.cli.files.source import SUBSCRIPTION_FORMS, Form, Source
 from predicast.engine.entry import Entry
 from predicast.errors import InputFileError, ParseError, PredicastError, suggest
 from predicast.language import Readable, subscription_from_document, to_subscription
 from predicast.language.class_tests import reading_with
-from predicast.language.reading import looks_like_a_pattern, stated_by
+from predicast.language.dialect_registry import stated_in
+from predicast.language.parameter_values import parameter_values
+from predicast.language.reading import WHERE, looks_like_a_pattern, stated_by
 
 if TYPE_CHECKING:
     from predicast.graph import GraphEngine, GraphPattern
 
 _TOGETHER: Final = 8_192  # subscriptions that an engine gets at a time: quick, and little memory
 _DOCUMENT: Final = "subscription"
+_WITH_OBJECTS: Final = frozenset({Form.JSON_LINES, Form.YAML})  # what else has only cells
 # The most likely mistake where neither is there.
 _SUBSCRIPTIONS_FIRST: Final = "the first of the two files has subscriptions, with {!r} and {!r}"
 
@@ -35,11 +43,14 @@ class Fields(NamedTuple):
     id: str = "id"
     expression: str = "expression"
     owner: str = "owner"
+    parameters: str = "parameters"
+    dialect: str = "dialect"
 
     def columns(self) -> Columns:
         """What is read of a row."""
         required = {"id": self.id, "expression": self.expression}
-        return Columns(required, (self.owner,), _SUBSCRIPTIONS_FIRST.format(*self))
+        others = (self.owner, self.parameters, self.dialect)
+        return Columns(required, others, _SUBSCRIPTIONS_FIRST.format(*self))
 
 
 class Record(NamedTuple):
@@ -50,9 +61,23 @@ class Record(NamedTuple):
     stated: Any
     line: int
     text_lines: TextLines | None = None
+    parameters: Any = None  # not yet read, either
+    dialect: str | None = None  # of the text, if it is not ``where``
+    file: Source | None = None  # of a folder: the one that holds it
+
+    @property
+    def text(self) -> str | None:
+        """The text that it states, if it is one."""
+        return self.stated if isinstance(self.stated, str) else None
 
 
 Read: TypeAlias = Callable[[Record, Fields], Any]
+
+
+def subscriptions_in(path: str, stated: Form | None = None, dialect: str | None = None) -> Source:
+    """A file of subscriptions; those that name no dialect are of this one."""
+    known = forms_with(dialect, SUBSCRIPTION_FORMS)
+    return Source.of(path, stated, known=known, dialect=dialect)
 
 
 def load(
@@ -63,15 +88,18 @@ def load(
     read: Read | None = None,
     drop_invalid: bool = False,
     report: Callable[[int], None] = lambda _done: None,
+    seen: dict[str, Record] | None = None,
 ) -> list[InputFileError]:
     """Subscribe all that the file holds; return why each of those that were dropped was.
 
     ``read`` makes of a record what the engine is to take: what the ``where`` dialect says, unless
-    it is given.
+    it is given. ``seen`` is told the records by their ids.
     """
     dropped = []
     vocabulary = engine.vocabulary if isinstance(engine, Engine) else None
     for group in _groups(records(source, fields, report)):
+        if seen is not None:
+            seen.update((record.id, record) for record in group)
         with reading_with(vocabulary):
             refused = _subscribe(engine, group, fields, read or _read)
         for position in sorted(refused):
@@ -106,7 +134,7 @@ def _subscribe(
     valid: dict[int, Subscribe] = {}
     for position, record in enumerate(group):
         try:
-            valid[position] = Subscribe(record.id, read(record, fields), record.owner)
+            valid[position] = _operation(record, fields, read)
         except PredicastError as error:
             refused[position] = error
     try:
@@ -118,28 +146,52 @@ def _subscribe(
     return refused
 
 
+def _operation(record: Record, fields: Fields, read: Read) -> Subscribe:
+    """What subscribes to a record; what it states is read, so that an error is this record's."""
+    values = parameter_values(record.parameters)
+    _check_stated(record, fields)
+    if record.dialect is not None:
+        if read is _read:
+            stated_in(record.dialect, record.stated, values)  # which is remembered
+        return Subscribe(record.id, record.stated, record.owner, dialect=record.dialect)
+    if values is None:
+        return Subscribe(record.id, read(record, fields), record.owner)
+    stated_by(record.stated, values)
+    return Subscribe(record.id, record.stated, record.owner, values)
+
+
 def subscribes(
     source: Source, fields: Fields, report: Callable[[int], None] = lambda _done: None
 ) -> Iterator[Subscribe]:
     """What subscribes to each that the file holds, with its text; the first bad one is refused."""
     for record in records(source, fields, report):
         try:
-            read = _read(record, fields)
+            operation = _operation(record, fields, _read)
         except PredicastError as error:
             raise refusal(source, record, error) from error
-        text = record.stated if isinstance(record.stated, str) else None
-        yield Subscribe(record.id, read if text is None else text, record.owner)
+        text = record.text
+        yield operation if text is None else replace(operation, expression=text)
 
 
 def find(source: Source, fields: Fields, id: str) -> Entry:
     """The one subscription with this id; the others need not even be readable."""
     found = find_record(source, fields, id)
     try:
-        subscription = to_subscription(_read(found, fields))
-        text = found.stated if isinstance(found.stated, str) else None
-        return Entry(id, subscription, found.owner, text)
+        return entry_of(found, fields)
     except PredicastError as error:
         raise refusal(source, found, error) from error
+
+
+def entry_of(record: Record, fields: Fields) -> Entry:
+    """A record as an engine would tell of it."""
+    _check_stated(record, fields)
+    values = parameter_values(record.parameters)
+    if values is not None or record.dialect is not None:
+        stated = stated_in(record.dialect, record.stated, values)
+        said = record.text, values, record.dialect
+        return Entry(record.id, stated.subscription(), record.owner, *said)
+    subscription = to_subscription(_read(record, fields))
+    return Entry(record.id, subscription, record.owner, record.text)
 
 
 def find_record(source: Source, fields: Fields, id: str) -> Record:
@@ -173,6 +225,7 @@ def read_pattern(record: Record, fields: Fields) -> str | GraphPattern:
 
 def refusal(source: Source, record: Record, error: PredicastError) -> InputFileError:
     """What is wrong with a record, and where."""
+    source = record.file or source
     line, why = record.line, error.message
     if record.text_lines is not None and isinstance(error, ParseError) and error.line is not None:
         # The line of a text that stands in the file as it is, is one of the file.
@@ -181,12 +234,16 @@ def refusal(source: Source, record: Record, error: PredicastError) -> InputFileE
     return source.refuse(f"subscription {record.id!r}: {why}", line)
 
 
+def _check_stated(record: Record, fields: Fields) -> None:
+    if record.stated is None:
+        raise InputFileError(f"there is no {fields.expression!r}", line=record.line)
+
+
 def _read(record: Record, fields: Fields) -> Readable:
     """What the record states, read: an error is this record's."""
     if isinstance(record.stated, dict):
         return subscription_from_document(record.stated)
-    if record.stated is None:
-        raise InputFileError(f"there is no {fields.expression!r}", line=record.line)
+    _check_stated(record, fields)
     try:
         stated, _ = stated_by(record.stated)
     except ParseError as error:
@@ -200,15 +257,15 @@ def records(
     source: Source, fields: Fields, report: Callable[[int], None] = lambda _done: None
 ) -> Iterator[Record]:
     """All subscriptions of the file, their ids checked, what they state not yet."""
-    lines: dict[str, int] = {}
+    places: dict[str, tuple[str, int]] = {}
     for row in rows(source, fields.columns(), report):
-        record = _record(source, row, fields)
-        before = lines.setdefault(record.id, record.line)
-        if before != record.line:
-            raise source.refuse(
-                f"the id {record.id!r} was given before, in {source.counted} {before}",
-                record.line,
-            )
+        file = row.file or source
+        record = _record(file, row, fields)
+        place = file.path, record.line
+        before, line = places.setdefault(record.id, place)
+        if (before, line) != place:
+            where = f"{file.counted} {line}" + ("" if before == file.path else f" of {before}")
+            raise file.refuse(f"the id {record.id!r} was given before, in {where}", record.line)
         yield record
 
 
@@ -232,17 +289,32 @@ def _record(source: Source, row: FileRow, fields: Fields) -> Record:
         if owner is None:
             raise source.refuse("an owner is a non-empty string or an integer", row.line)
     stated = row.values.get(fields.expression)
-    if source.form is Form.JSON_LINES and row.values.get(_DOCUMENT) is not None:
+    dialect = _dialect(source, row, fields)
+    if source.form in _WITH_OBJECTS and row.values.get(_DOCUMENT) is not None:
         if stated is not None:
             raise source.refuse(f"give {fields.expression!r} or {_DOCUMENT!r}, not both", row.line)
         stated = row.values[_DOCUMENT]
         if not isinstance(stated, dict):
             raise source.refuse(f"{_DOCUMENT!r} is an object: the JSON form", row.line)
+        dialect = None
+    elif dialect is not None and isinstance(stated, dict | list):
+        stated = json.dumps(stated)  # of a dialect whose texts are JSON
     elif isinstance(stated, dict):
         raise source.refuse(
             f"{fields.expression!r} is text; the JSON form goes under {_DOCUMENT!r}", row.line
         )
-    return Record(id, owner, stated, row.line, row.text_lines)
+    given = row.values.get(fields.parameters)
+    return Record(id, owner, stated, row.line, row.text_lines, given, dialect, row.file)
+
+
+def _dialect(source: Source, row: FileRow, fields: Fields) -> str | None:
+    """The dialect of a record's text, if it is not ``where``."""
+    named = row.values.get(fields.dialect)
+    if named is None:
+        named = source.dialect
+    elif not isinstance(named, str):
+        raise source.refuse(f"a dialect is named by text, not by {named!r}", row.line)
+    return None if named == WHERE else named
 
 
 def _name(value: Any) -> str | None:

@@ -92,9 +92,15 @@ class PatternStore(StoreOf[GraphPattern, GraphMatcher, Patterns, PatternView]):
         id: str | None,
         expression: str | GraphPattern,
         parameters: Mapping[str, Value] | None,
+        dialect: str | None = None,
         /,
     ) -> Said:
         try:
+            if dialect is not None:
+                raise LanguageError(
+                    f"the dialect {dialect!r} is about attributes; an engine of graphs takes "
+                    "SPARQL and statement patterns"
+                )
             return self._read(expression, parameters)
         except PredicastError as error:
             if id is not None:

@@ -83,6 +83,12 @@ def _parameters(written: Written) -> list[str]:
     return list(dict.fromkeys(name for name in named if name is not None))
 
 
+def _affirms(text: str) -> bool:
+    """Whether an IS asks for the truth of what stands in the parentheses before it."""
+    words = text.upper().split()
+    return ("TRUE" in words) is not ("NOT" in words)
+
+
 class _Filling:
     """Makes constraints of templates: of the literals of the text, and the values of parameters."""
 
@@ -95,12 +101,14 @@ class _Filling:
 
     def _phrase(self, piece: _Piece) -> Phrase:
         used = _parameters(piece.written) if self._parameters else []
+        text = _LINE_BREAK.sub(" ", self._text[piece.start : piece.end])
         return Phrase(
-            _LINE_BREAK.sub(" ", self._text[piece.start : piece.end]),
+            text,
             mapped(plain(piece.written), self._constraint),
             mapped(plain(Not(piece.written)), self._constraint),
             None if piece.part is None else self.wording(piece.part),
             tuple((name, self._parameters[name]) for name in used),
+            piece.part is None or _affirms(text),
         )
 
     def _constraint(self, template: ConstraintTemplate) -> Constraint:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from predicast.errors import InvalidOptionError, PipelineError
 from predicast.spark.compiled import compile as compiled_from
@@ -15,7 +14,6 @@ from predicast.spark.delivery.deliver import check_strategy, deliver
 from predicast.spark.delivery.delta_sink import DeltaSink
 from predicast.spark.delivery.running import Delivery
 from predicast.spark.delivery.sinks import KafkaSink, ParquetSink, Sink
-from predicast.spark.java import ensure_java
 from predicast.spark.pipeline.settings import (
     DeltaTarget,
     KafkaTarget,
@@ -26,18 +24,12 @@ from predicast.spark.pipeline.settings import (
 )
 from predicast.spark.pipeline.sources import stream_of, unreadable_column
 from predicast.spark.placement import Partition, Strategy
+from predicast.spark.sessions import session_of
 from predicast.spark.subscription_table import SubscriptionTable
 from predicast.spark.table_rows import InvalidSubscription
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-_SETTINGS: Final = {
-    "spark.app.name": "predicast pipeline",
-    "spark.log.level": "ERROR",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.ui.showConsoleProgress": "false",
-}
 
 
 class Checked(NamedTuple):
@@ -73,33 +65,11 @@ class Pipeline:
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
         """The Spark that the file names, or the one that there is; ours ends with the block."""
-        from pyspark.errors import PySparkException
-        from pyspark.sql import SparkSession
-
-        active = SparkSession.getActiveSession()
-        if active is not None:
-            yield active
-            return
         spark = self.file.settings.spark
-        # Without it workers run whatever `python3` is on the path, where Predicast may not be.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        builder: Any = SparkSession.builder
-        if spark.remote is not None:
-            builder = builder.remote(spark.remote)
-        else:
-            ensure_java()
-            builder = builder.master(spark.master)
-        chosen = spark.settings if spark.remote else _SETTINGS | spark.settings
-        for name, value in chosen.items():
-            builder = builder.config(name, value)
-        try:
-            session = builder.getOrCreate()
-        except PySparkException as error:
-            raise PipelineError(f"Spark did not start: {error}") from error
-        try:
+        with session_of(
+            "predicast pipeline", spark.master, spark.remote, spark.settings
+        ) as session:
             yield session
-        finally:
-            session.stop()
 
     def start(self, session: SparkSession, *, until_done: bool = False) -> Delivery:
         """Start it; ``until_done`` ends it when all that there is now is delivered."""

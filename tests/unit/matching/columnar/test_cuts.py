@@ -74,7 +74,7 @@ def constraint_on_x(constraint: Constraint) -> Constraint:
 def test_a_range_test_holds_for_the_values_that_satisfy_the_constraint(
     constraints: list[Constraint], data: st.DataObject
 ) -> None:
-    compiled = [compiled_tests(Clause((constraint,)), "fails") for constraint in constraints]
+    compiled = [compiled_tests(Clause((constraint,)), "fails", {}) for constraint in constraints]
     kept = [(c, t) for c, t in zip(constraints, compiled, strict=True) if t is not None]
     table = coded(range(len(kept)), [tests for _, tests in kept])
     value = data.draw(some.values() | some.intervals())
@@ -91,7 +91,7 @@ def test_a_range_test_holds_for_the_values_that_satisfy_the_constraint(
 def test_single_events_and_batches_are_coded_alike(
     constraints: list[Constraint], events: list[Event]
 ) -> None:
-    compiled = [compiled_tests(Clause((constraint,)), "fails") for constraint in constraints]
+    compiled = [compiled_tests(Clause((constraint,)), "fails", {}) for constraint in constraints]
     kept = [tests for tests in compiled if tests is not None]
     axes = coded(range(len(kept)), kept).axes
     for absent in ("fails", "passes"):
@@ -107,7 +107,7 @@ def test_single_events_and_batches_are_coded_alike(
 
 def test_spans_without_an_integer_miss_intervals_of_integers() -> None:
     tests = compiled_tests(
-        Clause((Constraint("x", Operator.GT, 3), Constraint("x", Operator.LT, 4))), "fails"
+        Clause((Constraint("x", Operator.GT, 3), Constraint("x", Operator.LT, 4))), "fails", {}
     )
     assert tests is not None
     discrete = Axis(AxisName("x", Scale.DISCRETE), None, None)
@@ -118,7 +118,7 @@ def test_spans_without_an_integer_miss_intervals_of_integers() -> None:
 
 def test_a_clause_that_nothing_matches_is_not_compiled() -> None:
     never = Clause((Constraint("x", Operator.GT, 3), Constraint("x", Operator.LT, 2)))
-    assert compiled_tests(never, "fails") is None
-    assert compiled_tests(never, "passes") == ClauseTests(
+    assert compiled_tests(never, "fails", {}) is None
+    assert compiled_tests(never, "passes", {}) == ClauseTests(
         [(AxisName("x", Scale.PRESENCE), (0, 0))], [], []
     )

@@ -8,9 +8,8 @@ import pytest
 
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar.compile.axes import AxisName, Scale
-from predicast.matching.columnar.compile.clause_tests import compiled_tests
 from predicast.matching.columnar.compile.coded_tests import CodedTests, Other
-from predicast.matching.columnar.compile.from_clauses import coded
+from predicast.matching.columnar.compile.from_clauses import coded_clauses
 from predicast.matching.columnar.compile.trees import (
     Coded,
     Every,
@@ -110,9 +109,7 @@ def some_event(chance: random.Random, *, regions: bool) -> Event:
 
 
 def table_of(clauses: Sequence[Clause], absent: Absent, first: int = 0) -> CodedTests:
-    tests = [(key, compiled_tests(each, absent)) for key, each in enumerate(clauses, first)]
-    kept = [(key, each) for key, each in tests if each is not None]
-    return coded([key for key, _ in kept], [each for _, each in kept])
+    return coded_clauses(enumerate(clauses, first), absent)
 
 
 def assert_answers(

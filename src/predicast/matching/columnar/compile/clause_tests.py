@@ -49,12 +49,21 @@ class ClauseTests(NamedTuple):
     program: Tree | None = None
 
 
-def compiled_tests(clause: Clause, absent: Absent) -> ClauseTests | None:
-    """The tests of a clause, or ``None`` if no event can match it."""
-    groups = [
-        condition_tree(attribute, group, absent)
-        for attribute, group in clause.by_attribute().items()
-    ]
+# Trees of conditions by what is asked for: many clauses share some of them.
+Trees: TypeAlias = dict[tuple[Constraint, ...], Tree]
+
+
+def compiled_tests(clause: Clause, absent: Absent, known: Trees) -> ClauseTests | None:
+    """The tests of a clause, or ``None`` if no event can match it.
+
+    Conditions that are ``known`` are not worked out again, and the others are known from then on.
+    """
+    groups = []
+    for attribute, group in clause.by_attribute().items():
+        tree = known.get(group)
+        if tree is None:
+            tree = known[group] = condition_tree(attribute, group, absent)
+        groups.append(tree)
     if clause.rest is not None:
         groups += _rest_trees(clause, groups, absent)
     tree = every(groups)

@@ -17,7 +17,6 @@ import numpy as np
 
 from predicast.arrays import Array, offsets
 from predicast.matching.columnar.compile.axes import SCALES, Axis, AxisName, Scale
-from predicast.matching.columnar.compile.clause_tests import compiled_tests
 from predicast.matching.columnar.compile.coded_tests import CodedTests
 from predicast.matching.columnar.compile.cuts import (
     EXACT,
@@ -27,7 +26,7 @@ from predicast.matching.columnar.compile.cuts import (
     lie_before,
     spread,
 )
-from predicast.matching.columnar.compile.from_clauses import coded
+from predicast.matching.columnar.compile.from_clauses import coded_clauses
 from predicast.model import Absent, Kind, Operator
 from predicast.model.domain import after_prefix
 from predicast.model.operand_columns import OperandColumns
@@ -100,21 +99,14 @@ def _coded_clause(
         is_odd[:] = True
         groups = []
     odd = np.flatnonzero(is_odd)
-    yield _one_by_one(keys[odd], alike, number, odd, absent)
+    if len(odd):
+        rows_of_keys = zip(keys[odd].tolist(), odd.tolist(), strict=True)
+        yield coded_clauses(
+            ((key, alike.subscription(row).clauses[number]) for key, row in rows_of_keys), absent
+        )
     rows = np.flatnonzero(~is_odd)
     if len(rows):
         yield _by_columns(keys[rows].astype(np.int32), rows, groups)
-
-
-def _one_by_one(
-    keys: Array, alike: OperandColumns, number: int, rows: Array, absent: Absent
-) -> CodedTests:
-    found = [
-        (key, tests)
-        for key, row in zip(keys.tolist(), rows.tolist(), strict=True)
-        if (tests := compiled_tests(alike.subscription(row).clauses[number], absent)) is not None
-    ]
-    return coded([key for key, _ in found], [tests for _, tests in found])
 
 
 # Attribute by attribute.

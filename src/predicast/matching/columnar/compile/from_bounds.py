@@ -21,7 +21,6 @@ import numpy as np
 
 from predicast.arrays import Array, places_of_each
 from predicast.matching.columnar.compile.axes import Axis, AxisName, Scale
-from predicast.matching.columnar.compile.clause_tests import ClauseTests, compiled_tests
 from predicast.matching.columnar.compile.coded_tests import CodedTests
 from predicast.matching.columnar.compile.cuts import (
     EXACT,
@@ -30,7 +29,7 @@ from predicast.matching.columnar.compile.cuts import (
     lie_before,
     ranked_apart,
 )
-from predicast.matching.columnar.compile.from_clauses import coded
+from predicast.matching.columnar.compile.from_clauses import coded_clauses
 from predicast.model import Absent, Clause, Constraint, Kind, Operator, Subscription
 from predicast.model.decimals import ExactDecimal
 from predicast.model.operators import BOUNDS
@@ -94,18 +93,8 @@ def coded_subscriptions(
         odd += [(key, clause) for clause in subscription.clauses if not plain.add(key, clause)]
     table, contradictory = plain.table()
     odd += contradictory
-    tables = [table, *_one_by_one(odd, absent)]
+    tables = [table, coded_clauses(odd, absent)] if odd else [table]
     return [each for each in tables if len(each)]
-
-
-def _one_by_one(clauses: Sequence[tuple[int, Clause]], absent: Absent) -> Iterable[CodedTests]:
-    if clauses:
-        kept: list[tuple[int, ClauseTests]] = []
-        for key, clause in clauses:
-            tests = compiled_tests(clause, absent)
-            if tests is not None:
-                kept.append((key, tests))
-        yield coded([key for key, _ in kept], [tests for _, tests in kept])
 
 
 class _Gathered:

@@ -10,12 +10,13 @@ import numpy as np
 
 from predicast.arrays import Array, offsets, places_of_each
 from predicast.matching.columnar.compile.axes import WRITTEN, Axis, AxisName, Scale
-from predicast.matching.columnar.compile.clause_tests import ClauseTests
+from predicast.matching.columnar.compile.clause_tests import ClauseTests, Trees, compiled_tests
 from predicast.matching.columnar.compile.coded_tests import CodedTests, Other
 from predicast.matching.columnar.compile.cuts import NumberCuts, TextCuts, split_all, spread
 from predicast.matching.columnar.compile.frequency import pattern_share
 from predicast.matching.columnar.compile.programs import Programs
 from predicast.matching.columnar.compile.trees import Atom, Coded, Tree, signs_of, steps_of
+from predicast.model import Absent, Clause
 from predicast.model.spans import Span
 
 _Cut = tuple[Any, int] | None  # a value and a side; None is unbounded
@@ -23,6 +24,18 @@ _Cut = tuple[Any, int] | None  # a value and a side; None is unbounded
 # The part of all events that may have one value, or one in a range.
 _POINT: Final = 0.01
 _RANGE: Final = 0.5
+
+
+def coded_clauses(clauses: Iterable[tuple[int, Clause]], absent: Absent) -> CodedTests:
+    """The tests of clauses under their keys; those that nothing can match are left out."""
+    known: Trees = {}
+    keys, kept = [], []
+    for key, clause in clauses:
+        tests = compiled_tests(clause, absent, known)
+        if tests is not None:
+            keys.append(key)
+            kept.append(tests)
+    return coded(keys, kept)
 
 
 def coded(keys: Sequence[int], clauses: Sequence[ClauseTests]) -> CodedTests:
