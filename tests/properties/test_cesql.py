@@ -164,7 +164,7 @@ def test_any_message_is_an_event_or_refused(
             with suppress(InvalidEventError):
                 read(given_as)
     with suppress(InvalidEventError):
-        Engine().match(from_http(headers, body)[0])
+        Engine().match_batch(from_http(headers, body))
 
 
 WORDS = st.sampled_from(

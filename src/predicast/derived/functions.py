@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from predicast.derived import addresses, times, values
 from predicast.derived.casts import CASTS, TYPE_ALIASES
-from predicast.derived.cesql import texts
 from predicast.derived.tree import (
     MAX_DEPTH,
     Call,
@@ -78,6 +77,12 @@ def _comparing(name: str, apply: Callable[..., Any], kinds: Kinds) -> Function:
     return Function(name, (kinds, kinds), 2, 2, _BOOLEAN, apply, alike=True)
 
 
+def _cesql_value(text: str, *values: Value | None) -> Value | None:
+    from predicast.derived.cesql.texts import value_of  # a language of its own, seldom spoken
+
+    return value_of(text, *values)
+
+
 _CAST_FROM: Final = {
     "DOUBLE": (_ANY, _NUMBER),
     "STRING": (_ANY, _STRING),
@@ -109,7 +114,7 @@ _ALL: Final = (
     _strict("ip_in", addresses.is_in, _BOOLEAN, _STRING, _STRING),
     _strict("ip_digits", addresses.digits, _STRING, _STRING),
     # Its arguments beside the text are the attributes that the text names, which ``call`` adds.
-    Function("cesql", (_STRING, _ANY), 1, 1, _ANY - _TIME, texts.value_of, is_strict=False),
+    Function("cesql", (_STRING, _ANY), 1, 1, _ANY - _TIME, _cesql_value, is_strict=False),
     Function("substring", (_STRING, _NUMBER, _NUMBER), 2, 3, _STRING, values.substring),
     Function("concat", (_STRING,), 2, _MANY, _STRING, values.concatenate),
     _choosing("coalesce", values.first, _ANY),
@@ -294,11 +299,13 @@ def _network(function: Function, network: Tree) -> Tree:
 
 def _cesql(function: Function, text: Tree) -> Sequence[Tree]:
     """The text in its one spelling, and the attributes that it names."""
+    from predicast.derived.cesql.texts import canonical  # a language of its own, seldom spoken
+
     written = text.value if isinstance(text, Constant) else None
     if not isinstance(written, str):
         raise _refused(function, 0, "cesql takes an expression such as 'hop < ttl' here")
     try:
-        spelling, names = texts.canonical(written)
+        spelling, names = canonical(written)
     except ParseError as error:
         raise _refused(function, 0, f"in the text of cesql, {error.message}") from error
     return [Constant(spelling), *map(Input, names)]

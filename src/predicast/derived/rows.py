@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
-from predicast.derived.cesql.texts import partial_of_text
 from predicast.derived.functions import FUNCTIONS
 from predicast.derived.tree import (
     NOW,
@@ -91,6 +90,8 @@ def _strict(apply: Callable[..., Value | None], parts: list[Compiled]) -> Compil
 
 def _cesql(text: str) -> Compiled:
     """The text itself, compiled: as ``cesql.value_of``, without values in between."""
+    from predicast.derived.cesql.texts import partial_of_text  # a language of its own
+
     run = partial_of_text(text)
     return lambda get: run(lambda name: None if type(value := get(name)) is Elements else value)
 

@@ -88,11 +88,24 @@ def test_where_text_as_filters() -> None:
     }
 
 
-@pytest.mark.parametrize("where", ["price < 10", "type = '5'", "data.price = 'a'"])
+def test_filters_compare_with_no_empty_string() -> None:
+    for where in ("a = ''", "a IN ('', 'b')"):
+        written = dialect_named("cloudevents").to_text(parse_where(where))
+        assert '"sql"' in written
+        engine = Engine()
+        engine.subscribe(where, id="where")
+        engine.subscribe(written, id="filters", dialect="cloudevents")
+        for event in ({"a": ""}, {"a": "b"}, {}):
+            assert engine.match(event) in ([], ["filters", "where"])
+
+
+@pytest.mark.parametrize(
+    "where", ["price < 10", "type = '5'", "data.price = 'a'", "startswith(a, '')"]
+)
 def test_what_filters_cannot_say_is_refused(where: str) -> None:
-    with pytest.raises(NotExpressibleError) as caught:
+    with pytest.raises(NotExpressibleError, match="no filters") as caught:
         dialect_named("cloudevents").to_text(parse_where(where))
-    assert caught.value.part is not None
+    assert (caught.value.dialect, caught.value.part) == ("cloudevents", where)
 
 
 MISTAKES = [

@@ -36,7 +36,10 @@ _WORDS: Final = {
 
 def filters_text(subscription: Subscription, parse: Callable[[str], Expression]) -> str:
     """Filters that are true of every event that matches the subscription, and of no other."""
-    clauses = [_filters(clause) for clause in subscription.clauses]
+    try:
+        clauses = [_filters(clause) for clause in subscription.clauses]
+    except NotExpressibleError as error:
+        raise _refused(error.part) from error
     if not clauses:
         clauses = [[{"sql": "FALSE"}]]
     filters = clauses[0]
@@ -44,13 +47,14 @@ def filters_text(subscription: Subscription, parse: Callable[[str], Expression])
         filters = [{"any": [_all(each) for each in clauses]}]
     text = json.dumps(filters[0] if len(filters) == 1 else filters, ensure_ascii=False)
     if stated(subscription_of(parse(text))) != stated(subscription):
-        shown = to_where(subscription)
-        raise NotExpressibleError(
-            f"there are no filters of CloudEvents that mean {shown}",
-            dialect="cloudevents",
-            part=shown,
-        )
+        raise _refused(to_where(subscription))
     return text
+
+
+def _refused(part: str | None) -> NotExpressibleError:
+    return NotExpressibleError(
+        f"there are no filters of CloudEvents that mean {part}", dialect="cloudevents", part=part
+    )
 
 
 def _filters(clause: Clause) -> list[Filter]:
@@ -79,8 +83,9 @@ def _filter(constraint: Constraint) -> Filter:
     if constraint.operator is Operator.IN:
         return {"any": [_filter(each) for each in _equalities(constraint)]}
     name, word = _compared(constraint), _WORDS.get(constraint.operator)
-    if name is not None and word is not None and isinstance(constraint.operand, str):
-        return {word: {name: constraint.operand}}
+    wanted = constraint.operand
+    if name is not None and word is not None and isinstance(wanted, str) and wanted:
+        return {word: {name: wanted}}
     if constraint.operand is True and name is None:
         return {"sql": text_of(subject_of(constraint))}
     if constraint.operator is Operator.ANY:
