@@ -39,8 +39,7 @@ _KINDS: Final[tuple[Callable[[int], _Detail], ...]] = (
     lambda n: (
         {"ip": [{"cidr": f"10.{n % 250}.{n % 240 // 16 * 16}.0/20"}], "id": [{"exists": True}]},
         # ip_in says the same, and would be computed for each of the networks.
-        f"ip_digits(detail.ip) BETWEEN '{_digits(n, 0)}' AND '{_digits(n, 0xFFF)}' "
-        "AND detail.id IS NOT NULL",
+        f"{_within(n)} AND detail.id IS NOT NULL",
     ),
     lambda n: (
         {"zone": [f"z{n % 200}"], "state": [{"anything-but": ["running", "stopped"]}]},
@@ -55,6 +54,10 @@ _KINDS: Final[tuple[Callable[[int], _Detail], ...]] = (
         f"detail.code = {n % 1000} AND detail.error IS NULL",
     ),
 )
+
+
+def _within(number: int) -> str:
+    return f"ip_digits(detail.ip) BETWEEN '{_digits(number, 0)}' AND '{_digits(number, 0xFFF)}'"
 
 
 def _digits(number: int, host: int) -> str:
