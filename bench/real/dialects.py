@@ -35,6 +35,7 @@ class Spoken:
     events: int = 2_000
     singles: int = 1_000
     rounds: int = 7
+    with_ruler: bool = True  # beside Event Ruler, where that can be had
 
 
 def measure_dialect(name: str, effort: Spoken, *, seed: int) -> DialectResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from statistics import median
 from typing import Any
@@ -24,6 +25,8 @@ def measure_ruler(effort: Spoken, *, seed: int) -> RulerResult:
     events = documents(effort.subscriptions, effort.events, seed)
     ours = _Ours(patterns, events)
     try:
+        if not effort.with_ruler:
+            raise LeftOutError("it was not asked for")
         rival = EventRuler(patterns, events)
     except LeftOutError as error:
         return _result(ours, None, [ours.round() for _ in range(effort.rounds)], str(error))
@@ -60,7 +63,7 @@ class _Ours:
 
 
 def _result(
-    ours: _Ours, rival: EventRuler | None, rounds: list[tuple[float, ...]], left_out: str
+    ours: _Ours, rival: EventRuler | None, rounds: Sequence[tuple[float, ...]], left_out: str
 ) -> RulerResult:
     count = len(ours.texts)
     reading, single, batch, *others = (
