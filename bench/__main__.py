@@ -445,7 +445,7 @@ def lists(
 def real(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PART]...", help="sigma, selective, loading, cesql."),
+        typer.Argument(metavar="[PART]...", help="sigma, selective, loading, cesql, eventbridge."),
     ] = None,
     *,
     preset: Annotated[Size, typer.Option(help="A minute's look, or all the sizes.")] = Size.SMALL,

@@ -16,11 +16,15 @@ import pyarrow as pa
 
 from bench.measuring.timing import timed
 from bench.real.cesql import cesql_workload
+from bench.real.eventbridge import eventbridge_workload
 from bench.real.results import DialectResult
 from bench.real.workload import Workload
 from predicast import Engine
 
-WORKLOADS: Final[dict[str, Callable[[int, int, int], Workload]]] = {"cesql": cesql_workload}
+WORKLOADS: Final[dict[str, Callable[[int, int, int], Workload]]] = {
+    "cesql": cesql_workload,
+    "eventbridge": eventbridge_workload,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Spoken:
     events: int = 2_000
     singles: int = 1_000
     rounds: int = 7
+    with_ruler: bool = True  # beside Event Ruler, where that can be had
 
 
 def measure_dialect(name: str, effort: Spoken, *, seed: int) -> DialectResult:

@@ -7,7 +7,14 @@ from typing import Final
 from rich.table import Table
 
 from bench.real.detecting import OURS
-from bench.real.results import DialectResult, LoadingResult, RealReport, SigmaResult
+from bench.real.event_ruler import NAME as RULER
+from bench.real.results import (
+    DialectResult,
+    LoadingResult,
+    RealReport,
+    RulerResult,
+    SigmaResult,
+)
 from bench.real.rsigma import NAME as RSIGMA
 
 GOAL_RATE: Final = 60_000  # events a second in batches of 2,000
@@ -31,7 +38,8 @@ def report_tables(report: RealReport) -> list[Table]:
     tables = [sigma_table(report.sigma)] if report.sigma else []
     tables += [selective_table(report)] if report.selective else []
     tables += [loading_table(report.loading)] if report.loading else []
-    return tables + ([dialects_table(report.dialects)] if report.dialects else [])
+    tables += [dialects_table(report.dialects)] if report.dialects else []
+    return tables + ([ruler_table(report.ruler)] if report.ruler else [])
 
 
 def sigma_table(result: SigmaResult) -> Table:
@@ -145,4 +153,23 @@ def dialects_table(results: list[DialectResult]) -> Table:
             _marked(each.single_us, GOAL_DIALECT_TIMES * each.where_single_us),
             f"{each.where_single_us:.2f}",
         )
+    return table
+
+
+def ruler_table(result: RulerResult) -> Table:
+    """Seconds and microseconds, beside Event Ruler."""
+    table = Table(title=f"{result.patterns:,} EventBridge patterns, events as they come")
+    for heading in ("", "loaded, s", "µs per event, one by one", "of a batch", "of that read"):
+        table.add_column(heading, justify="right" if heading else "left")
+    table.add_row(
+        "predicast",
+        f"{result.load_s:.2f}",
+        f"{result.single_us:.1f}",
+        f"{result.batch_us:.1f}",
+        f"{result.read_us:.1f}",
+    )
+    if result.ruler_us is None:
+        table.add_row(RULER, result.left_out)
+    else:
+        table.add_row(RULER, f"{result.ruler_load_s:.2f}", f"{result.ruler_us:.1f}")
     return table

@@ -71,6 +71,22 @@ class DialectResult(msgspec.Struct, frozen=True):
     wrong: str = ""
 
 
+class RulerResult(msgspec.Struct, frozen=True):
+    """EventBridge patterns on events as they come, beside Event Ruler; in processor time."""
+
+    patterns: int
+    events: int
+    matches: int
+    load_s: float
+    read_us: float  # per event, by the dialect
+    single_us: float  # per event, read and matched one by one
+    batch_us: float  # per event, read and matched together
+    ruler_load_s: float | None = None
+    ruler_us: float | None = None  # per event, parsed and matched one by one
+    left_out: str = ""  # why there is no rival
+    wrong: str = ""
+
+
 class RealReport(ResultFile):
     """All of one run."""
 
@@ -81,6 +97,7 @@ class RealReport(ResultFile):
     selective: list[SelectiveResult] = msgspec.field(default_factory=list)
     loading: list[LoadingResult] = msgspec.field(default_factory=list)
     dialects: list[DialectResult] = msgspec.field(default_factory=list)
+    ruler: RulerResult | None = None
 
     def wrong(self) -> list[str]:
         """Whatever answers differ in."""
@@ -90,4 +107,6 @@ class RealReport(ResultFile):
             if each.wrong
         ]
         spoken = [f"{each.dialect}: {each.wrong}" for each in self.dialects if each.wrong]
+        if self.ruler is not None and self.ruler.wrong:
+            spoken.append(f"event-ruler: {self.ruler.wrong}")
         return [*(self.sigma.wrong if self.sigma else ()), *selective, *spoken]

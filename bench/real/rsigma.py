@@ -47,7 +47,7 @@ class Rsigma:
         cargo: str = "cargo",
         caches: Path | None = None,
     ) -> None:
-        program = built(_caches() if caches is None else caches, cargo)
+        program = built(caches_folder() if caches is None else caches, cargo)
         with TemporaryDirectory(prefix="predicast-rsigma-") as folder:
             documents, lines = Path(folder, "rules.yml"), Path(folder, "events.jsonl")
             documents.write_bytes(b"\n---\n".join(msgspec.json.encode(rule) for rule in rules))
@@ -108,6 +108,7 @@ def built(caches: Path, cargo: str = "cargo") -> Path:
     return folder / _PROGRAM
 
 
-def _caches() -> Path:
+def caches_folder() -> Path:
+    """Where this user's rivals are kept once they are built."""
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "predicast-bench"

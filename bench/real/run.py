@@ -13,6 +13,7 @@ from bench.real.detecting import Detecting, measure_detecting
 from bench.real.dialects import WORKLOADS, Spoken, measure_dialect
 from bench.real.loading import GIVEN_AS, measure_loading
 from bench.real.results import RealReport
+from bench.real.ruling import measure_ruler
 from bench.real.selective import Selective, measure_selective
 
 PARTS: Final = ("sigma", "selective", "loading", *WORKLOADS)
@@ -34,6 +35,7 @@ class Effort:
             "selective": self.selective.steps(),
             "loading": len(self.loading),
             **dict.fromkeys(WORKLOADS, 1),
+            "eventbridge": 2,
         }
         return sum(each[part] for part in parts)
 
@@ -82,4 +84,8 @@ def run(
             progress(f"subscriptions in {name}")
             report.dialects.append(measure_dialect(name, effort.dialects, seed=seed))
             keep(report)
+    if "eventbridge" in parts:
+        progress("patterns beside Event Ruler")
+        report.ruler = measure_ruler(effort.dialects, seed=seed)
+        keep(report)
     return report

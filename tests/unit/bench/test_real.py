@@ -6,6 +6,7 @@ import random
 import stat
 from pathlib import Path
 
+import msgspec
 import pytest
 from typer.testing import CliRunner
 
@@ -18,10 +19,18 @@ from bench.real import corpus, rsigma, run, selective
 from bench.real.corpus import Corpus, Firing, MissingCorpusError, Rule, read_corpus
 from bench.real.detecting import OURS, Detecting, measure_detecting
 from bench.real.dialects import WORKLOADS, Spoken
+from bench.real.event_ruler import EventRuler
 from bench.real.events import event_table, like
 from bench.real.loading import adapted, probe
-from bench.real.report import report_tables
-from bench.real.results import LoadingResult, Rate, RealReport, SelectiveResult, SigmaResult
+from bench.real.report import report_tables, ruler_table
+from bench.real.results import (
+    LoadingResult,
+    Rate,
+    RealReport,
+    RulerResult,
+    SelectiveResult,
+    SigmaResult,
+)
 from bench.real.selective import ALIKE, FAMILIES, Selective, measure_selective
 from bench.real.where_text import expression_text
 from predicast import Engine, attr
@@ -234,7 +243,7 @@ def test_a_tiny_run_measures_and_writes_everything(
         Detecting(batches=(5,), singles=5, rounds=1, with_rsigma=False),
         Selective(rules=(100,), batch=20, singles=5, rounds=1),
         ((3, "text"),),
-        Spoken(subscriptions=100, events=20, singles=5, rounds=1),
+        Spoken(subscriptions=100, events=20, singles=5, rounds=1, with_ruler=False),
     )
     monkeypatch.setitem(run.EFFORT, Size.SMALL, tiny)
     monkeypatch.setattr(run, "read_corpus", lambda: TINY)
@@ -248,4 +257,26 @@ def test_a_tiny_run_measures_and_writes_everything(
     assert written.loading == REPORT.loading
     assert [each.dialect for each in written.dialects] == list(WORKLOADS)
     assert all(each.matches for each in written.dialects)
+    assert written.ruler is not None
+    assert written.ruler.matches
+    assert written.ruler.left_out == "it was not asked for"
     assert (tmp_path / "real.png").exists()
+
+
+def test_event_ruler_is_left_out_where_it_cannot_be_had(tmp_path: Path) -> None:
+    with pytest.raises(LeftOutError, match="there is no no-such-maven"):
+        EventRuler({}, [], mvn="no-such-maven", caches=tmp_path)
+    failing = tmp_path / "mvn"
+    failing.write_text("#!/bin/sh\necho '[ERROR] no such library'\nexit 1\n", encoding="utf-8")
+    failing.chmod(0o755)
+    with pytest.raises(LeftOutError, match="no such library"):
+        EventRuler({}, [], mvn=str(failing), java=str(failing), caches=tmp_path / "caches")
+
+
+def test_pairs_and_figures_beside_event_ruler_are_shown() -> None:
+    result = RulerResult(10, 5, 3, 0.1, 1.0, 9.0, 4.0, 0.2, 2.5, wrong="1 pairs differ")
+    cells = [cell for column in ruler_table(result).columns for cell in column.cells]
+    assert "2.5" in cells
+    assert "9.0" in cells
+    report = msgspec.structs.replace(REPORT, ruler=result)
+    assert "event-ruler: 1 pairs differ" in report.wrong()

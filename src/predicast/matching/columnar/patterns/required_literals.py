@@ -24,6 +24,12 @@ import string
 from itertools import islice, product
 from typing import Final, NamedTuple
 
+from predicast.bounded_cache import remembered
+
+# An expression is asked about for every attribute, list and segment that it stands in.
+_MAX_BYTES: Final = 8 << 20
+_BYTES: Final = 1_000
+_PER_CHARACTER: Final = 10
 _REPEAT: Final = re.compile(r"\{([0-9]+)(,[0-9]*)?\}")
 _GROUP: Final = re.compile(r"\((?!\?)|\(\?:|\(\?P?<\w+>")
 _FLAGS: Final = re.compile(r"\(\?[imsU]+\)")  # of which only i changes what a literal is
@@ -42,6 +48,7 @@ _SPELLINGS: Final = {"k": ("k", "K", "\u212a"), "s": ("s", "S", "\u017f")}
 _CHANGING: Final = re.compile(r"[ks]|[^\x00-\x7f]")  # what has spellings beyond ASCII
 
 
+@remembered(_MAX_BYTES, lambda arguments, _: _BYTES + _PER_CHARACTER * len(arguments[0]))
 def required_literals(regex: str) -> list[tuple[str, ...]]:
     r"""Choices of literals, at least one of each of which any text with a match contains.
 
@@ -54,6 +61,7 @@ def required_literals(regex: str) -> list[tuple[str, ...]]:
     return _choices(regex, most=_MOST_ALTERNATIVES)
 
 
+@remembered(_MAX_BYTES, lambda arguments, _: _BYTES + _PER_CHARACTER * len(arguments[0]))
 def required_pieces(regex: str) -> tuple[str, ...]:
     """Literals that any text with a match has in this order, none overlapping another.
 
