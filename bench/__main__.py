@@ -365,7 +365,8 @@ def derived(
 @app.command()
 def spark(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[PART]...", help="tax, batches, sigma, curves.")
+        list[str] | None,
+        typer.Argument(metavar="[PART]...", help="tax, growth, batches, sigma, curves."),
     ] = None,
     *,
     preset: Annotated[Size, typer.Option(help="Some minutes, or a million events.")] = Size.SMALL,
@@ -379,7 +380,13 @@ def spark(
     """What the Spark pipeline costs beyond matching, beside joins, and as a stream."""
     from bench.real.corpus import MissingCorpusError
     from bench.spark.plots import write_spark
-    from bench.spark.results import SparkReport, goals_table, measured_table, streams_table
+    from bench.spark.results import (
+        SparkReport,
+        goals_table,
+        growth_table,
+        measured_table,
+        streams_table,
+    )
     from bench.spark.run import PARTS, SETTINGS, measure_spark, steps
 
     chosen = _chosen("part", names, PARTS)
@@ -397,11 +404,13 @@ def spark(
                     parts=chosen,
                     progress=bar.step,
                     keep=lambda report: report.write(path),
+                    tell=partial(print, flush=True),
                 )
             except MissingCorpusError as error:
                 raise typer.BadParameter(str(error)) from error
         _tell([path])
-    _show([measured_table(measured), streams_table(measured), goals_table(measured)])
+    tables = [measured_table, growth_table, streams_table, goals_table]
+    _show([table(measured) for table in tables])
     _tell(write_both(partial(write_spark, measured), out, docs))
     _fail("WRONG", measured.wrong())
 
@@ -435,7 +444,8 @@ def lists(
 @app.command()
 def real(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[PART]...", help="sigma, selective, loading.")
+        list[str] | None,
+        typer.Argument(metavar="[PART]...", help="sigma, selective, loading, cesql."),
     ] = None,
     *,
     preset: Annotated[Size, typer.Option(help="A minute's look, or all the sizes.")] = Size.SMALL,
@@ -444,7 +454,7 @@ def real(
     out: Out = Path("out/bench"),
     docs: Docs = None,
 ) -> None:
-    """Real rules against real events beside rsigma-eval; selective rules; loading."""
+    """Real rules against real events beside rsigma-eval; selective rules; loading; dialects."""
     from bench.real.corpus import MissingCorpusError
     from bench.real.plots import write_real
     from bench.real.report import report_tables

@@ -1,7 +1,7 @@
-"""What a Sigma rule says of an event, as directly as can be: the oracle of the conversion.
+"""What a Sigma rule says of an event, as directly as can be: the oracle of the dialect.
 
 It makes functions of pySigma's tree that test each value on the event, true or false, with ``re``
-and ``ipaddress``. It shares nothing with the conversion but pySigma itself.
+and ``ipaddress``. It shares nothing with the dialect but pySigma itself.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ Holds = Callable[[Event], bool]
 
 _COMPARISONS = {"LT": operator.lt, "LTE": operator.le, "GT": operator.gt, "GTE": operator.ge}
 _WILDCARDS = {types.SpecialChars.WILDCARD_MULTI: ".*", types.SpecialChars.WILDCARD_SINGLE: "."}
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)", re.ASCII)
 
 
 def compiled_rule(detection: Mapping[str, Any]) -> Holds:
@@ -48,12 +49,17 @@ def _holds(node: Any) -> Holds:
 
 
 def _values(value: types.SigmaType) -> list[types.SigmaType]:
-    return value.values if isinstance(value, types.SigmaExpansion) else [value]
+    if not isinstance(value, types.SigmaExpansion):
+        return [value]
+    return [each for part in value.values for each in _values(part)]
 
 
 def _anywhere(value: types.SigmaType) -> Holds:
-    parts = value.s if isinstance(value, types.SigmaString) else [str(value)]
-    found = re.compile(_pattern(parts), re.IGNORECASE | re.DOTALL).search
+    if isinstance(value, types.SigmaRegularExpression):
+        found = _regex(value)
+    else:
+        parts = value.s if isinstance(value, types.SigmaString) else [str(value)]
+        found = re.compile(_pattern(parts), re.IGNORECASE | re.DOTALL).search
     return lambda event: found("\n".join(map(str, event.values()))) is not None
 
 
@@ -63,7 +69,7 @@ def _on_field(field: str, value: types.SigmaType) -> Holds:
     if isinstance(value, types.SigmaExists):
         return lambda event: (event.get(field) is not None) is value.exists
     if isinstance(value, types.SigmaFieldReference):
-        return lambda event: _same(event.get(field), event.get(value.field))
+        return lambda event: _refers(value, event.get(field), event.get(value.field))
     test = _test(value)
 
     def on_field(event: Event) -> bool:
@@ -73,32 +79,89 @@ def _on_field(field: str, value: types.SigmaType) -> Holds:
     return on_field
 
 
-def _same(left: Any, right: Any) -> bool:
-    return left is not None and right is not None and str(left).lower() == str(right).lower()
+def _refers(value: types.SigmaFieldReference, left: Any, right: Any) -> bool:
+    if left is None or right is None or isinstance(left, list) or isinstance(right, list):
+        return False
+    mine, theirs = str(left).lower(), str(right).lower()
+    if value.starts_with:
+        return mine.startswith(theirs)
+    return mine.endswith(theirs) if value.ends_with else mine == theirs
 
 
 def _test(value: types.SigmaType) -> Callable[[Any], bool]:
     """What becomes of a value that the event has."""
-    if isinstance(value, types.SigmaNumber | types.SigmaBool):
-        return lambda seen: str(seen).lower() == str(value).lower()
+    if isinstance(value, types.SigmaNumber):
+        return lambda seen: _equals(seen, value.number)
+    if isinstance(value, types.SigmaBool):
+        return lambda seen: _is(seen, value.boolean)
     if isinstance(value, types.SigmaCIDRExpression):
-        return lambda seen: _is_in(seen, value.network)
+        return lambda seen: isinstance(seen, str) and _is_in(seen, value.network)
     if isinstance(value, types.SigmaCompareExpression):
         holds, limit = _COMPARISONS[value.op.name], value.number.number
-        return lambda seen: not isinstance(seen, str) and holds(seen, limit)
+        return lambda seen: (number := _number(seen)) is not None and holds(number, limit)
     if isinstance(value, types.SigmaRegularExpression):
-        flags = sum(value.sigma_to_python_flags[flag] for flag in value.flags)
-        found = re.compile(value.regexp.to_plain(regex=True), flags).search
+        found = _regex(value)
         return lambda seen: isinstance(seen, str) and found(seen) is not None
     assert isinstance(value, types.SigmaString)
+    return _string(value)
+
+
+def _regex(value: types.SigmaRegularExpression) -> Callable[[str], Any]:
+    flags = sum(value.sigma_to_python_flags[flag] for flag in value.flags)
+    return re.compile(value.regexp.to_plain(regex=True), flags).search
+
+
+def _string(value: types.SigmaString) -> Callable[[Any], bool]:
     parts = tuple(value.s)
     if parts == (types.SpecialChars.WILDCARD_MULTI,):
         return lambda seen: True
-    cased = 0 if isinstance(value, types.SigmaCasedString) else re.IGNORECASE
-    return lambda seen: _whole(parts, cased)(seen if isinstance(seen, str) else str(seen))
+    is_cased = isinstance(value, types.SigmaCasedString)
+    flags = 0 if is_cased else re.IGNORECASE
+
+    def matched(seen: str) -> bool:  # compiled when it is first asked
+        return _whole(parts, flags)(seen)
+
+    plain = "".join(each for each in parts if isinstance(each, str)).lower()
+
+    def test(seen: Any) -> bool:
+        if isinstance(seen, bool):
+            return (
+                not is_cased
+                and parts != ()
+                and all(isinstance(p, str) for p in parts)
+                and (str(seen).lower() == plain)
+            )
+        if isinstance(seen, int | float):
+            return matched(str(seen))
+        return isinstance(seen, str) and matched(seen)
+
+    return test
 
 
-def _is_in(seen: Any, network: Any) -> bool:
+def _equals(seen: Any, number: float) -> bool:
+    """A number, or its text."""
+    if isinstance(seen, bool):
+        return False
+    if isinstance(seen, int | float):
+        return seen == number
+    return isinstance(seen, str) and seen == str(number)
+
+
+def _is(seen: Any, truth: bool) -> bool:
+    """A truth value, or its word."""
+    if isinstance(seen, bool):
+        return seen is truth
+    return isinstance(seen, str) and seen.lower() == str(truth).lower()
+
+
+def _number(seen: Any) -> float | None:
+    """A number, or what a text says that is one."""
+    if isinstance(seen, str):
+        return float(seen) if _NUMBER.fullmatch(seen.strip()) else None
+    return seen if isinstance(seen, int | float) and not isinstance(seen, bool) else None
+
+
+def _is_in(seen: str, network: Any) -> bool:
     try:
         return ipaddress.ip_address(seen) in network
     except ValueError:

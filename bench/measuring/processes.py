@@ -7,7 +7,12 @@ says more. It is read from ``/proc``: elsewhere there is only the clock.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple, TypeVar
+
+Result = TypeVar("Result")
 
 
 def tree_seconds(root: int | None = None) -> float | None:
@@ -29,6 +34,22 @@ def tree_seconds(root: int | None = None) -> float | None:
         total += ticks.get(process, 0)
         waiting += children.get(process, [])
     return total / os.sysconf("SC_CLK_TCK")
+
+
+class Spent(NamedTuple):
+    """What some work took."""
+
+    processor_s: float  # of all processes together; the clock's where nobody counts them
+    clock_s: float
+
+
+def spent_on(work: Callable[[], Result]) -> tuple[Spent, Result]:
+    """What some work took this process and its descendants, and what came of it."""
+    before, start = tree_seconds(), perf_counter()
+    result = work()
+    clock, after = perf_counter() - start, tree_seconds()
+    processor = clock if before is None or after is None else after - before
+    return Spent(processor, clock), result
 
 
 def _read(entry: Path, ticks: dict[int, int], children: dict[int, list[int]]) -> None:

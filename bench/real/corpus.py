@@ -13,11 +13,12 @@ from typing import Any, Final
 
 import msgspec
 
-from bench.real.sigma import TEXT, rule_expression
+from predicast.language.sigma import SigmaDialect
 from predicast.model import Expression
 
 VARIABLE: Final = "PREDICAST_CASES"
 _ROOT: Final = Path(__file__).parents[2]
+_SIGMA: Final = SigmaDialect()
 
 
 class MissingCorpusError(Exception):
@@ -33,9 +34,13 @@ class Rule(msgspec.Struct, frozen=True):
     logsource: dict[str, Any]
     detection: dict[str, Any]
 
+    def text(self) -> str:
+        """The rule as text of the dialect: JSON is YAML as well."""
+        return msgspec.json.encode(self).decode()
+
     def expression(self) -> Expression:
         """What it asks of an event."""
-        return rule_expression(self.detection)
+        return _SIGMA.parse(self.text())
 
 
 class Firing(msgspec.Struct, frozen=True):
@@ -54,25 +59,25 @@ class Corpus(msgspec.Struct, frozen=True):
 
 def read_corpus() -> Corpus:
     """All of it."""
-    folder = _cases() / "sigma"
+    folder = case_path("sigma")
     return Corpus(
         msgspec.json.Decoder(Rule).decode_lines((folder / "rules.jsonl").read_bytes()),
         msgspec.json.Decoder(Firing).decode_lines((folder / "events.jsonl").read_bytes()),
     )
 
 
-def _cases() -> Path:
+def case_path(name: str) -> Path:
+    """Where cases from outside are, by the name of their file or folder."""
     named = os.environ.get(VARIABLE)
     folders = [Path(named)] if named else [each / "shared" / "cases" for each in _ROOT.parents]
     for folder in folders:
-        if (folder / "sigma").is_dir():
-            return folder
+        if (folder / name).exists():
+            return folder / name
     raise MissingCorpusError(
-        f"the Sigma corpus is neither in shared/cases beside the repository nor where {VARIABLE} "
-        "says"
+        f"{name} is neither in shared/cases beside the repository nor where {VARIABLE} says"
     )
 
 
 def with_text(event: dict[str, Any]) -> dict[str, Any]:
     """The event with the attribute in which rules look for keywords: its values, a line each."""
-    return {**event, TEXT: "\n".join(map(str, event.values()))}
+    return dict(_SIGMA.read_event(event))

@@ -22,8 +22,8 @@ from bench.real import rsigma
 from bench.real.corpus import Corpus, Rule
 from bench.real.events import event_table, like
 from bench.real.results import Rate, SigmaResult
-from bench.real.sigma import TEXT
 from predicast import Engine
+from predicast.language.sigma.dialect import KEYWORDS
 
 OURS: Final = "columnar"
 _FEWEST: Final = 20_000  # events that a round of batches matches, if there are that many
@@ -101,7 +101,7 @@ def _loaded(rules: Sequence[Rule]) -> Engine:
 
 
 def _without_text(events: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: event[name] for name in event if name != TEXT} for event in events]
+    return [{name: event[name] for name in event if name != KEYWORDS} for event in events]
 
 
 def _in_batches(engine: Engine, table: pa.Table, batch: int) -> float:

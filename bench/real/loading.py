@@ -21,7 +21,7 @@ from bench.measuring.memory import peak_bytes, resident_bytes
 from bench.measuring.timing import timed
 from bench.real.corpus import read_corpus, with_text
 from bench.real.results import LoadingResult
-from bench.real.sigma.text import expression_text
+from bench.real.where_text import expression_text
 from predicast import Engine
 from predicast.language import Readable
 from predicast.model import And, Constraint, Expression, Leaf, Not, Or

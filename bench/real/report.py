@@ -7,7 +7,7 @@ from typing import Final
 from rich.table import Table
 
 from bench.real.detecting import OURS
-from bench.real.results import LoadingResult, RealReport, SigmaResult
+from bench.real.results import DialectResult, LoadingResult, RealReport, SigmaResult
 from bench.real.rsigma import NAME as RSIGMA
 
 GOAL_RATE: Final = 60_000  # events a second in batches of 2,000
@@ -20,6 +20,9 @@ GOAL_SINGLE_US: Final = 12.0
 GOAL_CORPUS_S: Final = 3.0
 GOAL_MANY_S: Final = 60.0
 MANY: Final = 100_000
+GOAL_DIALECT_LOAD_S: Final = 2.0  # for as many subscriptions as this:
+DIALECT_LOADED: Final = 10_000
+GOAL_DIALECT_TIMES: Final = 2.0  # what where takes in the same run
 MIB: Final = 1 << 20
 
 
@@ -27,7 +30,8 @@ def report_tables(report: RealReport) -> list[Table]:
     """For people."""
     tables = [sigma_table(report.sigma)] if report.sigma else []
     tables += [selective_table(report)] if report.selective else []
-    return tables + ([loading_table(report.loading)] if report.loading else [])
+    tables += [loading_table(report.loading)] if report.loading else []
+    return tables + ([dialects_table(report.dialects)] if report.dialects else [])
 
 
 def sigma_table(result: SigmaResult) -> Table:
@@ -109,5 +113,36 @@ def loading_table(results: list[LoadingResult]) -> Table:
             loaded if each.load_s <= goal else f"[yellow]{loaded} > {goal:g}[/]",
             f"{each.growth_bytes / MIB:,.0f}",
             f"{each.peak_bytes / MIB:,.0f}",
+        )
+    return table
+
+
+def dialects_table(results: list[DialectResult]) -> Table:
+    """Seconds and microseconds, beside what ``where`` takes."""
+    table = Table(title="Dialects beside where text that means the same")
+    for heading in (
+        "dialect",
+        "subscriptions",
+        "matches",
+        "loaded, s",
+        "where",
+        "µs per event of a batch",
+        "where",
+        "one by one",
+        "where",
+    ):
+        table.add_column(heading, justify="left" if heading == "dialect" else "right")
+    for each in results:
+        goal_s = GOAL_DIALECT_LOAD_S if each.subscriptions >= DIALECT_LOADED else None
+        table.add_row(
+            each.dialect,
+            f"{each.subscriptions:,}",
+            f"{each.matches:,}",
+            _marked(each.load_s, goal_s),
+            f"{each.where_load_s:.2f}",
+            _marked(each.batch_us, GOAL_DIALECT_TIMES * each.where_batch_us),
+            f"{each.where_batch_us:.2f}",
+            _marked(each.single_us, GOAL_DIALECT_TIMES * each.where_single_us),
+            f"{each.where_single_us:.2f}",
         )
     return table

@@ -55,6 +55,22 @@ class LoadingResult(msgspec.Struct, frozen=True):
     peak_bytes: int
 
 
+class DialectResult(msgspec.Struct, frozen=True):
+    """Subscriptions of a dialect beside ``where`` text that means the same."""
+
+    dialect: str
+    subscriptions: int
+    events: int
+    matches: int
+    load_s: float
+    where_load_s: float
+    batch_us: float  # per event of a batch
+    where_batch_us: float
+    single_us: float  # per event, one by one
+    where_single_us: float
+    wrong: str = ""
+
+
 class RealReport(ResultFile):
     """All of one run."""
 
@@ -64,6 +80,7 @@ class RealReport(ResultFile):
     sigma: SigmaResult | None = None
     selective: list[SelectiveResult] = msgspec.field(default_factory=list)
     loading: list[LoadingResult] = msgspec.field(default_factory=list)
+    dialects: list[DialectResult] = msgspec.field(default_factory=list)
 
     def wrong(self) -> list[str]:
         """Whatever answers differ in."""
@@ -72,4 +89,5 @@ class RealReport(ResultFile):
             for each in self.selective
             if each.wrong
         ]
-        return [*(self.sigma.wrong if self.sigma else ()), *selective]
+        spoken = [f"{each.dialect}: {each.wrong}" for each in self.dialects if each.wrong]
+        return [*(self.sigma.wrong if self.sigma else ()), *selective, *spoken]

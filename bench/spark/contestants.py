@@ -1,7 +1,7 @@
 """The jobs that are compared: each a DataFrame over the same events, and where it goes.
 
 A join on the category looks at every pair of one category, a cross join at every pair: where that
-takes too long they get a sample of the events, and their times are multiplied.
+takes too long they get samples of the events, and what all would take is worked out from those.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from bench.measuring.figures import (
     short,
 )
 from bench.spark.contestants import ALONE, EQUI_JOIN, IDENTITY, ROWS
-from bench.spark.results import SparkReport, goal_rows, stream_rows
+from bench.spark.results import GROWTH_HEADINGS, SparkReport, goal_rows, growth_rows, stream_rows
 
 _OURS: Final = "match"
 _NAMES: Final = {  # short enough to stand beside a panel
@@ -93,6 +93,10 @@ def _page(report: SparkReport) -> Iterable[str]:
     yield f"On {report.machine}."
     yield ""
     yield from _table(("goal", "verdict", "measured"), goal_rows(report))
+    growth = growth_rows(report)
+    if growth:
+        yield ""
+        yield from _table(GROWTH_HEADINGS, growth)
     streams = stream_rows(report)
     if streams:
         yield ""

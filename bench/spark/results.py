@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -17,6 +17,17 @@ TAX: Final = 1.5  # times match_arrow and an identity mapInArrow together
 TIMES_EQUI_JOIN: Final = 50
 TIMES_CROSS_JOIN: Final = 1_000
 LARGE: Final = 100_000  # subscriptions from which on the last two are judged
+TIMES_LARGER: Final = 3  # as long for an event, with 100 times the subscriptions
+COMPILED: Final = 1_000_000  # texts
+COMPILE_S: Final = 60  # on the clock, of so many
+GROWTH_HEADINGS: Final = (
+    "subscriptions",
+    "matches per event",
+    "match to rows, µs per event",
+    "match_arrow, µs per event",
+    "compile, s",
+    "of processors, s",
+)
 BATCH_S: Final = 0.8  # on the clock, of a micro-batch from file to file: well under a second
 
 
@@ -27,6 +38,10 @@ class JobResult(msgspec.Struct, frozen=True):
     processor_s: float  # of all processes together; the clock's where nobody counts them
     clock_s: float
     sample: int | None = None  # events that it was given, if not all
+
+    def note(self) -> str:
+        """How it was come by, if it was not measured as it is."""
+        return "" if self.sample is None else f"extrapolated from {self.sample:,} events"
 
 
 class SizeResult(msgspec.Struct, frozen=True):
@@ -45,6 +60,15 @@ class SizeResult(msgspec.Struct, frozen=True):
     def label(self) -> str:
         """What people call it."""
         return f"{self.distribution}, {self.subscriptions:,}"
+
+    def lines(self) -> list[str]:
+        """What was measured, a line for each contestant."""
+        return [
+            f"{self.label()}, {job.name}: {job.processor_s:.2f} s of processors, "
+            f"{job.clock_s:.2f} s on the clock" + (note and f" ({note})")
+            for job in self.jobs
+            for note in [job.note()]
+        ]
 
 
 class MicroBatchResult(msgspec.Struct, frozen=True):
@@ -93,6 +117,31 @@ class CurvePoint(msgspec.Struct, frozen=True):
     clock_s: float
 
 
+class GrowthPoint(msgspec.Struct, frozen=True):
+    """``compile`` and ``match`` at one number of subscriptions, with as many matches as at any."""
+
+    subscriptions: int
+    events: int
+    matches_per_event: float
+    compile_clock_s: float  # of a DataFrame of texts
+    compile_processor_s: float
+    processor_s: float  # of the whole job
+    alone_s: float  # of match_arrow in one thread
+    wrong: list[str]
+
+    def micros(self) -> float:
+        """Processor time of the job per event."""
+        return 1e6 * self.processor_s / self.events
+
+    def line(self) -> str:
+        """What was measured."""
+        return (
+            f"{self.subscriptions:,} subscriptions: compiled in {self.compile_clock_s:.1f} s, "
+            f"{self.micros():.2f} µs of processors per event with "
+            f"{self.matches_per_event:.1f} matches"
+        )
+
+
 class SparkReport(ResultFile, kw_only=True):
     """One run."""
 
@@ -103,12 +152,15 @@ class SparkReport(ResultFile, kw_only=True):
     micro_batches: MicroBatchResult | None = None
     sigma: SigmaStreamResult | None = None
     curves: list[CurvePoint] = msgspec.field(default_factory=list)
+    growth: list[GrowthPoint] = msgspec.field(default_factory=list)
 
     def wrong(self) -> list[str]:
         """Contestants that found other matches than the engine, and changes that went unseen."""
         found = [f"{size.label()}: {each}" for size in self.sizes for each in size.wrong]
         if self.micro_batches is not None:
             found += [f"micro-batches: {each}" for each in self.micro_batches.wrong]
+        for point in self.growth:
+            found += [f"{point.subscriptions:,} subscriptions: {each}" for each in point.wrong]
         if self.sigma is not None:
             found += [f"Sigma: {each}" for each in self.sigma.wrong]
             found += [each for one in self.sigma.statements for each in one.wrong]
@@ -150,6 +202,18 @@ def verdicts(report: SparkReport) -> list[Verdict]:
             _batch_times(report.micro_batches),
             None,
         ),
+        Verdict(
+            f"An event takes at most {TIMES_LARGER} times as long with 100 times the subscriptions",
+            "processor time to rows, with as many matches per event",
+            _growth(report.growth),
+            None,
+        ),
+        Verdict(
+            f"A million texts are compiled in at most {COMPILE_S} s",
+            "on the clock, two cores, from a DataFrame",
+            _compiled(report.growth),
+            None,
+        ),
     ]
 
 
@@ -180,6 +244,56 @@ def _batch_times(measured: MicroBatchResult | None) -> Finding | None:
     )
 
 
+def _growth(points: Sequence[GrowthPoint]) -> Finding | None:
+    by_size = {point.subscriptions: point for point in points}
+    pairs = [(by_size[size], by_size[100 * size]) for size in by_size if 100 * size in by_size]
+    if not pairs:
+        return None
+    few, many = pairs[-1]
+    times = many.micros() / few.micros()
+    return Finding(
+        times <= TIMES_LARGER,
+        f"{few.subscriptions:,}: {few.micros():.2f} µs with {few.matches_per_event:.1f} matches, "
+        f"{many.subscriptions:,}: {many.micros():.2f} µs with {many.matches_per_event:.1f}, "
+        f"{times:.2f} times",
+    )
+
+
+def _compiled(points: Sequence[GrowthPoint]) -> Finding | None:
+    large = [point for point in points if point.subscriptions >= COMPILED]
+    if not large:
+        return None
+    clock, processor = large[-1].compile_clock_s, large[-1].compile_processor_s
+    evidence = f"{large[-1].subscriptions:,} in {clock:.1f} s ({processor:.1f} s of processors)"
+    return Finding(clock <= COMPILE_S, evidence)
+
+
+def growth_table(report: SparkReport) -> Table:
+    """How things grow with subscriptions, for the terminal."""
+    table = Table(title="Subscriptions, with as many matches per event")
+    for heading in GROWTH_HEADINGS:
+        table.add_column(heading, justify="right")
+    for row in growth_rows(report):
+        table.add_row(*row)
+    table.caption = str(report.machine)
+    return table
+
+
+def growth_rows(report: SparkReport) -> list[tuple[str, ...]]:
+    """A row per number of subscriptions."""
+    return [
+        (
+            f"{each.subscriptions:,}",
+            f"{each.matches_per_event:.1f}",
+            f"{each.micros():.2f}",
+            f"{1e6 * each.alone_s / each.events:.2f}",
+            f"{each.compile_clock_s:.1f}",
+            f"{each.compile_processor_s:.1f}",
+        )
+        for each in report.growth
+    ]
+
+
 def goals_table(report: SparkReport) -> Table:
     """The verdicts, for the terminal."""
     rows = [
@@ -200,9 +314,8 @@ def measured_table(report: SparkReport) -> Table:
     for size in report.sizes:
         for number, job in enumerate(size.jobs):
             first = (size.label(), f"{size.matches_per_event:.2f}") if number == 0 else ("", "")
-            note = "" if job.sample is None else f"extrapolated from {job.sample:,} events"
             times = f"{job.processor_s:.2f}", f"{job.clock_s:.2f}"
-            table.add_row(*first, job.name, *times, note)
+            table.add_row(*first, job.name, *times, job.note())
     table.caption = str(report.machine)
     return table
 

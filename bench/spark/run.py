@@ -3,7 +3,8 @@
 Each job runs once before it is measured, on as many events, so that Java has compiled what it runs,
 workers are there, and they hold the engine; the matches it finds then are compared with the
 engine's. Rounds take turns; the best of them counts, in processor time of the driver, Java and the
-workers together.
+workers together. A join that would take too long is given a sample of the events, and a fraction of
+that: what the two differ by says what an event takes.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.measuring.machine import this_machine
-from bench.measuring.processes import tree_seconds
+from bench.measuring.processes import Spent, spent_on
 from bench.measuring.sizes import Size
 from bench.measuring.timing import in_turn
 from bench.spark.contestants import ALONE, CONTESTANTS, CROSS_JOIN, EQUI_JOIN, Contestant, Frames
 from bench.spark.curves import Curves, measure_curves
+from bench.spark.growth import Growth, measure_growth
 from bench.spark.micro_batches import MicroBatches, measure_micro_batches
 from bench.spark.results import JobResult, SizeResult, SparkReport
 from bench.spark.session import spark_session
@@ -36,12 +37,14 @@ from predicast import spark as ps
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PARTS: Final = ("tax", "batches", "sigma", "curves")
+PARTS: Final = ("tax", "growth", "batches", "sigma", "curves")
 _FILES: Final = 4
 _LEAST_SAMPLE: Final = 100  # events of a sample
+_FRACTION: Final = ", a fraction of the sample"
 _MICRO_BATCHES: Final = MicroBatches(100_000)
 _SIGMA: Final = SigmaStream()
 _CURVES: Final = Curves()
+_GROWTH: Final = Growth()
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class Settings:
     micro_batches: MicroBatches = _MICRO_BATCHES
     sigma: SigmaStream = _SIGMA
     curves: Curves = _CURVES
+    growth: Growth = _GROWTH
 
 
 SETTINGS: Final = {
@@ -67,8 +71,9 @@ SETTINGS: Final = {
         micro_batches=MicroBatches(10_000, batches=5, warm=5),
         sigma=SigmaStream(events=20_000, copies=1, batches=4, statements=(10, 100)),
         curves=Curves(events=(10_000, 100_000), rounds=2),
+        growth=Growth((1_000, 10_000, 100_000), events=100_000),
     ),
-    Size.FULL: Settings(1_000_000, (1_000, 10_000, 100_000), 3, 3e8),
+    Size.FULL: Settings(1_000_000, (1_000, 10_000, 100_000), 3, 1e8),
 }
 
 
@@ -80,6 +85,7 @@ def steps(settings: Settings, parts: Collection[str] = PARTS) -> int:
         "batches": settings.micro_batches.steps(),
         "sigma": settings.sigma.steps(),
         "curves": settings.curves.steps(),
+        "growth": settings.growth.steps(),
     }
     return sum(each[part] for part in parts)
 
@@ -92,18 +98,28 @@ def measure_spark(
     session: SparkSession | None = None,
     progress: Callable[[str], None] = lambda _: None,
     keep: Callable[[SparkReport], None] = lambda _: None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> SparkReport:
-    """Measure the parts, in a session of its own unless one is given; what is known is kept."""
+    """Measure the parts, in a session of its own unless one is given.
+
+    What is known is kept, and what takes long is told as it comes.
+    """
     report = SparkReport(machine=this_machine(), events=settings.events, rounds=settings.rounds)
     with ExitStack() as stack:
         spark = session or stack.enter_context(spark_session())
         if "tax" in parts:
             for distribution in settings.distributions:
                 for subscriptions in settings.subscriptions:
-                    report.sizes.append(
-                        _measured(spark, settings, distribution, subscriptions, seed, progress)
-                    )
+                    size = _measured(spark, settings, distribution, subscriptions, seed, progress)
+                    report.sizes.append(size)
                     keep(report)
+                    for line in size.lines():
+                        tell(line)
+        if "growth" in parts:
+            for point in measure_growth(spark, settings.growth, seed=seed, progress=progress):
+                report.growth.append(point)
+                keep(report)
+                tell(point.line())
         if "batches" in parts:
             report.micro_batches = measure_micro_batches(
                 spark, settings.micro_batches, seed=seed, progress=progress
@@ -119,12 +135,19 @@ def measure_spark(
 
 
 class _Job:
-    """A contestant with the events that it is given."""
+    """A contestant with the events that it is given: all, a sample, or a fraction of a sample."""
 
     def __init__(
-        self, contestant: Contestant, events: DataFrame, frames: Frames, sample: int | None
+        self,
+        contestant: Contestant,
+        events: DataFrame,
+        frames: Frames,
+        sample: int | None = None,
+        *,
+        is_fraction: bool = False,
     ) -> None:
-        self.contestant, self.sample = contestant, sample
+        self.contestant, self.sample, self.is_fraction = contestant, sample, is_fraction
+        self.name = contestant.name + (_FRACTION if is_fraction else "")
         self.result = contestant.job(events, frames)
 
     def run(self, folder: Path) -> None:
@@ -170,18 +193,17 @@ def _measured(
         progress(f"{label}: checking")
         wrong = [each for job in jobs if (each := _checked(job, engine, workload.events))]
         alone = engine.match_arrow(workload.events).num_rows
-        best: dict[str, tuple[float, float]] = {}
+        best: dict[str, Spent] = {}
         for number in range(settings.rounds):
             progress(f"{label}: round {number + 1}")
             _keep(best, ALONE, lambda: engine.match_arrow(workload.events))
             for job in in_turn(jobs, number):
-                _keep(best, job.contestant.name, lambda job=job: job.run(folder))  # type: ignore[misc]
-    samples = {job.contestant.name: job.sample for job in jobs}
+                _keep(best, job.name, lambda job=job: job.run(folder))  # type: ignore[misc]
     return SizeResult(
         distribution,
         subscriptions,
         alone / settings.events,
-        [_job_result(name, times, samples.get(name), settings) for name, times in best.items()],
+        list(_job_results(best, jobs, settings.events)),
         wrong,
     )
 
@@ -201,9 +223,13 @@ def _jobs(
     for contestant in CONTESTANTS:
         pairs = looked_at.get(contestant.name, 0.0)
         fitting = int(settings.most_pairs / pairs) if pairs else settings.events
-        sample = max(fitting, _LEAST_SAMPLE) if fitting < settings.events else None
-        events = workload.events.slice(0, sample)
-        yield _Job(contestant, _written(spark, events, folder), frames, sample)
+        if fitting >= settings.events:
+            yield _Job(contestant, _written(spark, workload.events, folder), frames)
+            continue
+        sample = max(fitting, _LEAST_SAMPLE)
+        for count in (sample, fraction_of(sample)):
+            events = _written(spark, workload.events.slice(0, count), folder)
+            yield _Job(contestant, events, frames, count, is_fraction=count < sample)
 
 
 def _written(spark: SparkSession, events: pa.Table, folder: Path) -> DataFrame:
@@ -225,17 +251,35 @@ def _checked(job: _Job, engine: Engine, events: pa.Table) -> str | None:
     return None if found == right else f"{job.contestant.name} finds {found:,}, not {right:,}"
 
 
-def _keep(best: dict[str, tuple[float, float]], name: str, work: Callable[[], object]) -> None:
+def _keep(best: dict[str, Spent], name: str, work: Callable[[], object]) -> None:
     """Run it, and keep its times if they are the best so far."""
-    before, start = tree_seconds(), perf_counter()
-    work()
-    clock, after = perf_counter() - start, tree_seconds()
-    processor = clock if before is None or after is None else after - before
-    best[name] = min(best.get(name, (processor, clock)), (processor, clock))
+    spent, _ = spent_on(work)
+    best[name] = min(best.get(name, spent), spent)
 
 
-def _job_result(
-    name: str, times: tuple[float, float], sample: int | None, settings: Settings
-) -> JobResult:
-    scale = settings.events / sample if sample else 1.0
-    return JobResult(name, times[0] * scale, times[1] * scale, sample)
+def _job_results(best: dict[str, Spent], jobs: list[_Job], events: int) -> Iterator[JobResult]:
+    """What each took or, where it was given a sample, would have taken of all events."""
+    yield JobResult(ALONE, *best[ALONE])
+    for job in jobs:
+        spent = best[job.name]
+        if job.sample is None:
+            yield JobResult(job.name, *spent)
+        elif not job.is_fraction:
+            less = best[job.name + _FRACTION]
+            yield JobResult(job.name, *extrapolated(less, spent, job.sample, events), job.sample)
+
+
+def extrapolated(less: Spent, spent: Spent, sample: int, events: int) -> Spent:
+    """What all events would take, by a sample and by a fraction of it.
+
+    Only what they differ by is multiplied: to plan and to start a job, to send it what it joins
+    with and to hash that is done once, however many events there are.
+    """
+    times = (events - sample) / (sample - fraction_of(sample))
+    by_both = zip(less, spent, strict=True)
+    return Spent(*(large + max(large - small, 0.0) * times for small, large in by_both))
+
+
+def fraction_of(sample: int) -> int:
+    """How many of the events of a sample are given to the same job once more."""
+    return max(sample // 4, 1)

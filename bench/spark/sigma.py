@@ -26,7 +26,7 @@ import pyarrow.parquet as pq
 
 from bench.real.corpus import Corpus, read_corpus
 from bench.real.events import event_table, like
-from bench.real.sigma.text import expression_text
+from bench.real.where_text import expression_text
 from bench.spark.file_stream import FileStream
 from bench.spark.results import SigmaStreamResult, StatementResult
 from predicast import Engine, Subscribe, Unsubscribe

@@ -43,9 +43,19 @@ class Workload:
 
 
 def make_workload(
-    distribution: Distribution, *, events: int, subscriptions: int, seed: int
+    distribution: Distribution,
+    *,
+    events: int,
+    subscriptions: int,
+    seed: int,
+    alike_at: int | None = None,
 ) -> Workload:
-    """The same for the same seed."""
+    """The same for the same seed.
+
+    With ``alike_at``, ranges are so wide that an event has as many matches as with that number of
+    subscriptions.
+    """
+    width = _WIDTH[distribution] * (alike_at or subscriptions) / subscriptions
     chance = np.random.default_rng(seed)
     low = chance.uniform(0, _PRICES, subscriptions).round(2)
     return Workload(
@@ -63,7 +73,7 @@ def make_workload(
                 "subscription": [f"s{number:07}" for number in range(subscriptions)],
                 "wanted": _categories(chance, distribution, subscriptions),
                 "low": low,
-                "high": (low + _WIDTH[distribution]).round(2),
+                "high": (low + width).round(2),
             }
         ),
     )

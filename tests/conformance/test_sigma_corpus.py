@@ -9,7 +9,7 @@ import pytest
 
 from bench.real.corpus import Corpus, MissingCorpusError, read_corpus, with_text
 from bench.real.events import event_table
-from bench.real.sigma.text import expression_text
+from bench.real.where_text import expression_text
 from predicast import Engine
 from tests.sigma_twin import compiled_rule
 
@@ -27,7 +27,9 @@ def corpus() -> Corpus:
 @pytest.fixture(scope="module")
 def engine(corpus: Corpus) -> Engine:
     engine = Engine()
-    engine.subscribe_many((rule.id, rule.expression()) for rule in corpus.rules)
+    engine.subscribe_many(
+        {"id": rule.id, "expression": rule.text(), "dialect": "sigma"} for rule in corpus.rules
+    )
     return engine
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.real.sigma.text import expression_text
+from bench.real.where_text import expression_text
 from predicast import Engine
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation, Outcome

@@ -11,6 +11,8 @@ from predicast.engine import Operation, Subscribe
 from predicast.routing import Announce, Events, Message, Router, Send
 from predicast.routing.simulation import (
     Fault,
+    Faults,
+    Simulation,
     SimulationOptions,
     SimulationReport,
     WorkloadName,
@@ -107,3 +109,26 @@ def run_with(
 ) -> SimulationReport:
     monkeypatch.setattr(broker, "Router", router)
     return simulate(options)
+
+
+def test_newcomers_join_in_the_middle_and_their_clients_are_served() -> None:
+    options = replace(SMALL, brokers=9, clients=18, rounds=2, faults=Faults(join=1.0))
+    run = Simulation(options)
+    report = run.run(lambda _: None)
+    assert not report.violations
+    assert report.faults["joins"] >= 3
+    late = [
+        client
+        for client, home in zip(run.clients, run.homes, strict=True)
+        if run.tree.children()[home] == []
+    ]
+    assert sum(client.received for client in late) > 0
+    one_by_one = [replace(options, seed=seed, rounds=3) for seed in (1, 2)]
+    assert all(not simulate(each).violations for each in one_by_one)
+
+
+def test_who_was_not_there_before_may_leave_again() -> None:
+    faults = replace(usual_faults([Fault.LEAVE, Fault.JOIN]), join=1.0, leave_rate=0.5)
+    report = simulate(replace(SMALL, brokers=9, rounds=2, faults=faults))
+    assert not report.violations
+    assert min(report.faults["joins"], report.faults["leaves"]) > 0

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from datetime import UTC, datetime
 from functools import partialmethod
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from predicast import Engine, attr
 from predicast import spark as ps
@@ -20,7 +21,7 @@ from predicast.errors import (
     UnsupportedColumnError,
 )
 from predicast.matching.matching_tree.tree import MatchingTree
-from predicast.spark import shared_engines
+from predicast.spark import reading, shared_engines
 
 TABLE = [
     ("good", "price < 10"),
@@ -270,3 +271,46 @@ def test_bytes_that_are_not_unicode_invalidate_their_row(spark: SparkSession) ->
         "bad": "x = '\\udcff'",
         "\\udcff": "x > 1",
     }
+
+
+def test_a_large_table_is_read_on_executors(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To the last byte and the last complaint the same as on the driver."""
+    rows: list[tuple[Any, Any, Any]]
+    rows = [(f"s{n:02}", f"x < {n} AND name = 'n{n % 5}'", f"o{n % 3}") for n in range(95)]
+    rows += [(id, text, None) for id, text in TABLE]
+    rows += [("long", "y > 1 OR z IN (1, 2)", ""), ("day", "at > TIMESTAMP '2026-01-01'", None)]
+    rows += [("prise", "prise < 1", None)]
+    table = spark.createDataFrame(rows, "id string, expression string, owner string")
+    table = table.unionAll(spark.sql("SELECT 'bad', CAST(X'78203d2027ff27' AS STRING), 'o'"))
+    events = spark.createDataFrame(
+        [], "x int, name string, y int, z int, price double, at timestamp"
+    )
+    options: dict[str, Any] = {"owner": "owner", "events": events}
+    here = ps.compile(table, on_invalid="quarantine", **options)
+    assert (len(here), here.left_out) == (97, 9)
+    asked = list[int]()
+    on_executors = reading.Reading.on_executors
+
+    def counted(self: reading.Reading, table: DataFrame, rows: int) -> reading.ReadRows:
+        asked.append(rows)
+        return on_executors(self, table, rows)
+
+    monkeypatch.setattr(reading.Reading, "on_executors", counted)
+    monkeypatch.setattr(reading, "LARGE", 100)
+    monkeypatch.setattr(reading, "_PART", 30)
+    there = ps.compile(table, on_invalid="quarantine", **options)
+    assert asked == [len(rows) + 1]
+    assert there == here
+    assert there.invalid_rows == here.invalid_rows
+    assert list(there.engine().subscriptions()) == list(here.engine().subscriptions())
+    assert there.session is table.sparkSession
+    with pytest.raises(InvalidSubscriptionsError, match="9 of 106 subscriptions"):
+        ps.compile(table, **options)
+    assert ps.compile(table.where("id LIKE 's%0'")).count == 10
+    assert len(asked) == 2  # those were few
+    monkeypatch.setattr(reading, "LARGE", 1)
+    zoned = ps.compile(table.where("id = 'day'"), time_zone="Europe/Rome")
+    assert zoned.engine().match({"at": datetime(2025, 12, 31, 23, 30, tzinfo=UTC)}) == ["day"]
+    assert len(asked) == 3

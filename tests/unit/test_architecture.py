@@ -37,7 +37,7 @@ PARTS: dict[str, tuple[str, str]] = {
     ),
     "language/": (
         "text, JSON and Arrow to subscriptions and back; texts with parameters",
-        "errors bounded_cache model derived arrow",
+        "errors locks bounded_cache model derived arrow",
     ),
     "covering/": (
         "which subscriptions cover which: the relation, the graph of filters, merging",

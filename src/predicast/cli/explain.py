@@ -83,7 +83,7 @@ def explain(  # noqa: PLR0913  # an option is a parameter
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENT'")
     options = GraphOptions.of(ontology, graphs, rdf_format, validate)
     file = [event[1:]] if _names_a_file(event) else []
-    if options.are_meant(subscriptions, subscriptions_format, file):
+    if options.are_meant(subscriptions, subscriptions_format, file, dialect=dialect):
         refuse_flat_options(
             absent=absent is not Absence.FAILS, now=now is not None, dialect=dialect is not None
         )

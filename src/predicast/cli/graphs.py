@@ -110,14 +110,20 @@ class GraphOptions:
         stated: Form | None,
         events: Sequence[str],
         events_stated: Form | None = None,
+        dialect: str | None = None,
     ) -> bool:
         """Whether events are graphs: by an option, or by what the files are called.
 
-        An ontology does not say so: flat events are read by one, too.
+        An ontology does not say so: flat events are read by one, too. Nor does the name of a file
+        that a dialect reads, such as one of XML.
         """
         if self.asked_for or (stated or form_of(subscriptions)[0]) is Form.SPARQL:
             return True
-        return any((events_stated or form_of(each)[0]) is Form.RDF for each in events)
+        from predicast.language import dialect_named
+
+        own = () if dialect is None else dialect_named(dialect).event_suffixes
+        graphs = [each for each in events if not each.lower().removesuffix(".gz").endswith(own)]
+        return any((events_stated or form_of(each)[0]) is Form.RDF for each in graphs)
 
     def vocabulary(self) -> Vocabulary | None:
         """What names mean to events of attributes, if anything was said of that."""

@@ -217,7 +217,9 @@ def match(  # noqa: PLR0913  # an option is a parameter
     _check_paths(inputs, target)
     options = GraphOptions.of(ontology, graphs, rdf_format, validate, column)
     run: Run
-    if options.are_meant(inputs.subscriptions, subscriptions_format, inputs.events, events_format):
+    if options.are_meant(
+        inputs.subscriptions, subscriptions_format, inputs.events, events_format, dialect
+    ):
         refuse_flat_options(
             absent=absent is not Absence.FAILS,
             now=now is not None,

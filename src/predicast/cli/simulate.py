@@ -44,7 +44,7 @@ def simulate(  # noqa: PLR0913  # an option is a parameter
             "--faults",
             metavar="NAMES",
             help="What goes wrong, with commas: crash, partition, delay, loss, duplicate, reorder, "
-            "leave; or all.",
+            "leave, join; or all.",
         ),
     ] = "",
     slack: Annotated[

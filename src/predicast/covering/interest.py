@@ -13,8 +13,10 @@ wanted for it and lies below nothing that is. So when a filter comes, goes, or i
 listener no more, what may change for that listener is the filter itself and the nearest wanted ones
 below it; nothing else is looked at. What was covered is told again when that which covered it goes.
 
-Filters are widened first, by the slack (``predicast.covering.widening``). What is no subscription
-to flat events is *opaque*: told as it is, once for all that are equal.
+What a source wants *itself* is widened first, by the slack, and is then of several parts, each a
+filter by itself (``predicast.covering.widening``). What it passes on was widened where it came
+from, and would grow from hop to hop if it were again. What is no subscription to flat events is
+*opaque*: told as it is, once for all that are equal.
 
 Cost: a source's statement costs a filter, and its place in the graph if it is a new one. Taking
 what a listener has to be told costs the wishes that were touched, each with the wanted ones above
@@ -29,7 +31,7 @@ from typing import Any, NamedTuple
 
 from predicast.covering.filter import Filter
 from predicast.covering.graph import CoveringGraph, Node
-from predicast.covering.widening import widened
+from predicast.covering.widening import parts
 from predicast.model import Absent, Subscription
 
 
@@ -67,47 +69,52 @@ class Interest:
         self._graph = CoveringGraph()
         self._wish_of_node: dict[Node, Wish] = {}
         self._opaque: dict[Hashable, Wish] = {}
-        self._asked: dict[str, dict[str, Wish | None]] = {}  # None: it can match nothing
+        self._asked: dict[str, dict[str, tuple[Wish, ...]]] = {}  # none: it can match nothing
         self._told: dict[str, dict[Wish, None]] = {}
-        self._touched: dict[str, dict[Wish, None]] = {}
+        self._touched: dict[str, dict[Wish, None]] = {}  # by listener, if there is any
 
     def __len__(self) -> int:
         """How many filters there are."""
         return len(self._wish_of_node) + len(self._opaque)
 
-    def ask(self, source: str, key: str, statement: Any) -> None:
-        """A source wants this under that key, whatever it wanted under it before."""
+    def ask(self, source: str, key: str, statement: Any, *, passed_on: bool = False) -> None:
+        """A source wants this under that key, whatever it wanted under it before.
+
+        What it has ``passed_on`` for others is not widened.
+        """
         asked = self._asked.setdefault(source, {})
-        before = asked.get(key)
-        wish = self._wish(source, key, statement)
-        asked[key] = wish
-        if wish is before:
+        before = asked.get(key, ())
+        slack = 0.0 if passed_on else self._slack
+        wishes = asked[key] = self._wishes(source, key, statement, slack)
+        if wishes == before:
             return
-        if wish is not None:
+        for wish in wishes:  # first, so that what stays is not gone in between
             self._add(wish, source)
-        if before is not None:
-            self._take_off(before, source)
+        for wish in before:
+            self._take_off(wish, source)
 
     def drop(self, source: str, key: str) -> None:
         """A source wants nothing under that key any more."""
-        before = self._asked[source].pop(key)
-        if before is not None:
-            self._take_off(before, source)
+        for wish in self._asked[source].pop(key):
+            self._take_off(wish, source)
 
     def drop_all(self, source: str) -> None:
         """A source wants nothing any more."""
-        for wish in self._asked.pop(source, {}).values():
-            if wish is not None:
+        for wishes in self._asked.pop(source, {}).values():
+            for wish in wishes:
                 self._take_off(wish, source)
 
     def listen(self, listener: str) -> None:
         """From now on this listener is told, beginning with everything."""
         self._told[listener] = {}
-        touched = self._touched[listener] = dict.fromkeys(self._opaque.values())
+        touched = dict.fromkeys(self._opaque.values())
         for node in list(self._graph.entries):
             wish = self._wish_of_node[node]
             touched.update(self._nearest_wanted(wish, listener))
             touched[wish] = None
+        self._touched.pop(listener, None)
+        if touched:
+            self._touched[listener] = touched
 
     def ignore(self, listener: str) -> None:
         """This listener is told nothing any more."""
@@ -120,8 +127,7 @@ class Interest:
 
     def take(self, listener: str) -> News:
         """What has changed for a listener since it was last told."""
-        touched, self._touched[listener] = self._touched[listener], {}
-        told = self._told[listener]
+        touched, told = self._touched.pop(listener, {}), self._told[listener]
         news = News([], [])
         for wish in touched:
             is_due = wish.is_wanted_for(listener) and not self._is_below(wish, listener)
@@ -135,23 +141,30 @@ class Interest:
 
     def has_news(self, listener: str) -> bool:
         """Whether there may be something to take."""
-        return bool(self._touched.get(listener))
+        return listener in self._touched
 
-    def _wish(self, source: str, key: str, statement: Any) -> Wish | None:
-        """The wish for a statement; a new one is nobody's yet."""
+    def with_news(self) -> list[str]:
+        """The listeners for whom there may be something to take."""
+        return list(self._touched)
+
+    def _wishes(self, source: str, key: str, statement: Any, slack: float) -> tuple[Wish, ...]:
+        """The wishes for a statement, each once; a new one is nobody's yet."""
         if not isinstance(statement, Subscription):
-            return self._opaque_wish(statement, statement)
+            return (self._opaque_wish(statement, statement),)
         if not self._covering:
-            return self._opaque_wish((source, key, statement), statement)
-        wide = widened(statement, self._slack, self._absent)
-        wanted = Filter(wide, self._absent)
+            return (self._opaque_wish((source, key, statement), statement),)
+        found = [self._wish(part) for part in parts(statement, slack, self._absent)]
+        return tuple(dict.fromkeys(each for each in found if each is not None))
+
+    def _wish(self, statement: Subscription) -> Wish | None:
+        wanted = Filter(statement, self._absent)
         if wanted.is_never():
             return None
         node = self._graph.nodes.get(wanted)
         if node is not None:
             return self._wish_of_node[node]
-        node = self._graph.insert(wanted, wide)
-        wish = self._wish_of_node[node] = Wish(wanted, wide, node)
+        node = self._graph.insert(wanted, statement)
+        wish = self._wish_of_node[node] = Wish(wanted, statement, node)
         return wish
 
     def _opaque_wish(self, key: Hashable, statement: Any) -> Wish:
@@ -183,7 +196,7 @@ class Interest:
         """Note what may change for these listeners, now that it is wanted for them or no more."""
         for listener in listeners:
             if listener not in but_for:
-                touched = self._touched[listener]
+                touched = self._touched.setdefault(listener, {})
                 touched[wish] = None
                 touched.update(self._nearest_wanted(wish, listener))
 

@@ -42,6 +42,32 @@ def is_in(address: Any, network: Any) -> bool | None:
     return found in within
 
 
+def digits(address: Any) -> str | None:
+    """The address as hexadecimal digits behind 4 or 6, ``None`` if it is none.
+
+    Those of one family sort as their numbers do, so that a network is a range of them, and many
+    networks are asked about at once. A mapped address is the IPv4 address that it stands for.
+    """
+    if type(address) is not str or len(address) > _LONGEST:
+        return None
+    found = _address(address)
+    if isinstance(found, IPv6Address):
+        if found.ipv4_mapped is None:
+            return f"6{int(found):032x}"
+        found = found.ipv4_mapped
+    return None if found is None else f"4{int(found):08x}"
+
+
+def network_ends(text: str) -> tuple[str, str] | None:
+    """The digits of the first and of the last address of a network."""
+    network = _network(text) if len(text) <= _LONGEST else None
+    if network is None:
+        return None
+    family, width = (4, 8) if isinstance(network, IPv4Network) else (6, 32)
+    first, last = int(network.network_address), int(network.broadcast_address)
+    return f"{family}{first:0{width}x}", f"{family}{last:0{width}x}"
+
+
 def canonical_network(text: str) -> str | None:
     """The one spelling of a network, ``None`` if it is none; bits of a host in it are left out."""
     network = _network(text) if len(text) <= _LONGEST else None

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from predicast.derived import addresses, times, values
 from predicast.derived.casts import CASTS, TYPE_ALIASES
+from predicast.derived.cesql import texts
 from predicast.derived.tree import (
     MAX_DEPTH,
     Call,
@@ -24,7 +25,13 @@ from predicast.derived.tree import (
     depth_of,
     parts_of,
 )
-from predicast.errors import InvalidExpressionError, NestingTooDeepError, shortened, suggest
+from predicast.errors import (
+    InvalidExpressionError,
+    NestingTooDeepError,
+    ParseError,
+    shortened,
+    suggest,
+)
 from predicast.model import Kind, Value
 from predicast.model.values import SCALARS, kind_of
 
@@ -100,6 +107,9 @@ _ALL: Final = (
     _strict("length", values.length, _NUMBER, _STRING),
     _strict("size", len, _NUMBER, _LIST),
     _strict("ip_in", addresses.is_in, _BOOLEAN, _STRING, _STRING),
+    _strict("ip_digits", addresses.digits, _STRING, _STRING),
+    # Its arguments beside the text are the attributes that the text names, which ``call`` adds.
+    Function("cesql", (_STRING, _ANY), 1, 1, _ANY - _TIME, texts.value_of, is_strict=False),
     Function("substring", (_STRING, _NUMBER, _NUMBER), 2, 3, _STRING, values.substring),
     Function("concat", (_STRING,), 2, _MANY, _STRING, values.concatenate),
     _choosing("coalesce", values.first, _ANY),
@@ -245,6 +255,8 @@ def _checked(function: Function, arguments: Sequence[Tree]) -> Sequence[Tree]:
         return [_unit(function, arguments[0]), arguments[1]]
     if function.name == "ip_in":
         return [arguments[0], _network(function, arguments[1])]
+    if function.name == "cesql":
+        return _cesql(function, arguments[0])
     if function.name == "round" and len(arguments) == 2:
         digits = arguments[1]
         if not isinstance(digits, Constant) or type(digits.value) is not int:
@@ -278,6 +290,18 @@ def _network(function: Function, network: Tree) -> Tree:
             f"{shortened(written)} is no network, such as '10.0.0.0/8' or '2001:db8::/32'",
         )
     return Constant(known)
+
+
+def _cesql(function: Function, text: Tree) -> Sequence[Tree]:
+    """The text in its one spelling, and the attributes that it names."""
+    written = text.value if isinstance(text, Constant) else None
+    if not isinstance(written, str):
+        raise _refused(function, 0, "cesql takes an expression such as 'hop < ttl' here")
+    try:
+        spelling, names = texts.canonical(written)
+    except ParseError as error:
+        raise _refused(function, 0, f"in the text of cesql, {error.message}") from error
+    return [Constant(spelling), *map(Input, names)]
 
 
 def _refused(function: Function, position: int, why: str) -> InvalidExpressionError:

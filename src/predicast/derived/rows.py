@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
+from predicast.derived.cesql.texts import partial_of_text
 from predicast.derived.functions import FUNCTIONS
 from predicast.derived.tree import (
     NOW,
@@ -49,6 +50,8 @@ def compiled(tree: Tree) -> Compiled:
             return _case(tree)
         case Call("now"):
             return lambda get: get(NOW)
+        case Call("cesql", (Constant(text), *_)):
+            return _cesql(str(text))
         case Call(function, arguments):
             known = FUNCTIONS[function]
             parts = [compiled(argument) for argument in arguments]
@@ -84,6 +87,12 @@ def _strict(apply: Callable[..., Value | None], parts: list[Compiled]) -> Compil
         return None if None in given else apply(*given)
 
     return of_many
+
+
+def _cesql(text: str) -> Compiled:
+    """The text itself, compiled: as ``cesql.value_of``, without values in between."""
+    run = partial_of_text(text)
+    return lambda get: run(lambda name: None if type(value := get(name)) is Elements else value)
 
 
 def _case(tree: Case) -> Compiled:

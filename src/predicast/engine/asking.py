@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from predicast.engine.choices import check_choice
 from predicast.errors import InvalidEventError, InvalidOptionError, ModelError
 from predicast.locks import new_lock
-from predicast.matching.matcher import joined_pairs
+from predicast.matching.matcher import Pairs, joined_pairs
 from predicast.model import Event
 from predicast.model.event_reader import EventReader
 from predicast.model.values import checked
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from predicast.arrow import TableLike
     from predicast.engine.readings import ReadBatch
     from predicast.engine.store import StoreView
+    from predicast.matching.batches.interval_columns import IntervalColumns
     from predicast.matching.batches.refusals import Refusals
-    from predicast.matching.matcher import Pairs
 
 OnInvalid: TypeAlias = Literal["raise", "absent", "skip"]
 Given: TypeAlias = Event | Mapping[str, Any]
-Ends: TypeAlias = Mapping[str, tuple[str, ...]] | None
 
+# Fewer events than this are matched one by one, which costs less than to make a batch of them.
+_FEW: Final = 4
 _CHOICES: Final = ("raise", "absent", "skip")
 _MOST_MATCHES: Final = 1 << 31  # of one event: there are no more keys
 
@@ -50,7 +51,7 @@ class TableQuestion(NamedTuple):
 
     table: pa.Table
     limit: int | None
-    intervals: Ends
+    intervals: IntervalColumns | None
     on_invalid: OnInvalid | None
     now: datetime | str | None
 
@@ -59,7 +60,7 @@ class TableQuestion(NamedTuple):
         cls,
         batch: TableLike,
         limit: int | None,
-        intervals: Ends,
+        intervals: IntervalColumns | None,
         on_invalid: OnInvalid | None,
         now: datetime | str | None,
     ) -> TableQuestion:
@@ -122,6 +123,27 @@ class Asking:
         now: datetime | None,
     ) -> list[list[str]]:
         """The same of each of several."""
+        found = self._keys(view, events, on_invalid, now)
+        return [sorted(view.ids.names(keys)) for keys in found]
+
+    def match_keys(self, view: StoreView, events: Sequence[Event], now: datetime | None) -> Pairs:
+        """The same by the keys that stand for ids, of events that are read already."""
+        if view.readings is not None or not {Event}.issuperset(map(type, events)):
+            return Pairs.of(self._keys(view, events, None, now))
+        at, derivation = checked_time(now), view.derivation
+        if len(events) < _FEW:
+            return Pairs.of([view.matcher.match(derivation.event(each, at)) for each in events])
+        from predicast.matching.batches.event_batch import EventBatch
+
+        return view.matcher.match_columns(derivation.columns(EventBatch.from_events(events), at))
+
+    def _keys(
+        self,
+        view: StoreView,
+        events: Sequence[Given],
+        on_invalid: OnInvalid | None,
+        now: datetime | None,
+    ) -> list[list[int]]:
         choice = self._choice(on_invalid)
         every: list[Event] = []
         ends: list[int] = []  # of what there is of each event
@@ -139,7 +161,7 @@ class Asking:
         if len(every) != len(events) or view.readings is not None:
             spans = zip([0, *ends], ends, strict=False)
             matched = [_joined(matched[begin:end]) for begin, end in spans]
-        return [sorted(view.ids.names(keys)) for keys in matched]
+        return matched
 
     def match_table(self, view: StoreView, table: TableQuestion) -> Pairs:
         """The matches of the rows of a table."""

@@ -16,7 +16,7 @@ from predicast.engine.operations import Subscribe
 from predicast.engine.templates import Template
 from predicast.errors import InvalidSubscriptionError, PredicastError, shortened, suggest
 from predicast.language import Readable
-from predicast.language.reading import WHERE, as_held, stated_by
+from predicast.language.reading import WHERE, ReadText, as_held, stated_by
 
 if TYPE_CHECKING:
     import numpy as np
@@ -157,6 +157,8 @@ def bulk_of(operations: Iterable[Subscribe]) -> Bulk:
             templates[position] = Template.of(parametric, stated.outline, values)
         elif isinstance(expression, str):
             sources[position] = expression
+        elif isinstance(expression, ReadText):
+            sources[position], dialects[position] = expression.text, expression.dialect
         gathering.add(position, *stated)
     check_ids(ids)
     return Bulk(ids, gathering.groups(), owners, templates, sources, dialects)

@@ -17,8 +17,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from predicast.derived import NOW, Call, Input, asks_for_now, compiled, inputs_of
+from predicast.derived.functions import inputs_of_kind
 from predicast.language.derived_names import expression_of, is_derived
-from predicast.model import Event, Held, Interval, Value
+from predicast.model import Event, Held, Interval, Kind, Value
 from predicast.model.event import with_values
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Derivation:
     """The derived attributes among some names."""
 
     __slots__ = (
-        *("_always", "_by_input", "_cases", "_compiled", "_inputs", "_others", "_trees"),
+        *("_always", "_by_input", "_cases", "_compiled", "_inputs", "_not_of_strings", "_others"),
+        "_trees",
         "asks_for_now",
     )
 
@@ -61,9 +63,19 @@ class Derivation:
                 case Call("lower" | "upper" as case, (Input(each),)):
                     self._cases.setdefault(each, []).append((name, _CASES[case]))
         changed = {name for cases in self._cases.values() for name, _ in cases}
-        self._others = {
+        others = {
             each: [name for name in names if name not in changed]
             for each, names in self._by_input.items()
+        }
+        # Where rules expect that a number may stand for its text, most often a string does.
+        of_numbers = {name: inputs_of_kind(tree, Kind.NUMBER) for name, tree in self._trees.items()}
+        self._others = {
+            each: [name for name in names if each not in of_numbers[name]]
+            for each, names in others.items()
+        }
+        self._not_of_strings = {
+            each: [name for name in names if each in of_numbers[name]]
+            for each, names in others.items()
         }
         self.asks_for_now = any(map(asks_for_now, self._trees.values()))
 
@@ -93,12 +105,15 @@ class Derivation:
         made: dict[str, Held | None] = {}
         wanted = dict.fromkeys(self._always)
         cases, others, trees = self._cases, self._others, self._trees
+        not_of_strings = self._not_of_strings
         for attribute, value in event.items():
             if attribute in cases and type(value) is str:
                 for name, change in cases[attribute]:
                     made[name] = change(value)
             if others.get(attribute):
                 wanted |= dict.fromkeys(others[attribute])
+            if type(value) is not str and not_of_strings.get(attribute):
+                wanted |= dict.fromkeys(not_of_strings[attribute])
             if attribute in trees:  # what the event has under the name is not seen
                 wanted[attribute] = None
         for name in wanted:

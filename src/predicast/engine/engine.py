@@ -14,7 +14,7 @@ What subscriptions state is kept in columns where they came in bulk (``statement
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace as replaced
 from datetime import datetime
 from functools import partial
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from predicast.engine.profile import Profile
     from predicast.engine.snapshot import Snapshot
     from predicast.engine.store import SubscriptionStore
+    from predicast.matching.matcher import Pairs
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -316,6 +317,13 @@ class Engine(EngineOfTables):
         """One sorted list of ids per event."""
         given = list(events)  # a stream may take its time
         return self._ask(lambda view: self._asking.match_batch(view, given, on_invalid, now))
+
+    def match_keys(self, events: Sequence[Event], *, now: datetime | None = None) -> Pairs:
+        """The matches as pairs of numbers: an event's position, and a key (see ``key``).
+
+        For whoever sorts many matches by something of their own, as routers do by neighbours.
+        """
+        return self._ask(lambda view: self._asking.match_keys(view, events, now))
 
     def explain(
         self, id: str, event: Event | Mapping[str, Any], *, now: datetime | None = None

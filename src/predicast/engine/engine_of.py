@@ -61,6 +61,14 @@ class EngineOf(Generic[St, V]):
         with self._lock:
             return iter(list(self._whole().ids))
 
+    def key(self, id: str) -> int:
+        """The number that stands for an id as long as it is held, and for another one afterwards.
+
+        Keys are small: they are used again.
+        """
+        with self._lock:
+            return self._whole().key(id)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {len(self)} subscriptions, matcher {self.matcher!r}>"
 

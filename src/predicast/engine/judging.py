@@ -30,6 +30,7 @@ from predicast.language.where.printer import name as written_name
 from predicast.language.wording import (
     Phrase,
     Wording,
+    attributes_of_wording,
     expression_of_wording,
     wording_of,
     wording_of_text,
@@ -71,7 +72,8 @@ class Explainer:
         absent: Absent,
         vocabulary: Vocabulary | None = None,
     ) -> None:
-        attributes = subscription.attributes()
+        # Falsehood may be told by what the subscription, which is about truth, does not look at.
+        attributes = subscription.attributes().union(attributes_of_wording(wording))
         self._id = id
         self._subscription = subscription
         self._wording = wording
@@ -184,7 +186,7 @@ class _Judge:
         constraints = list(phrase.constraints())
         if not constraints:
             return Outcome(phrase.text, held)
-        attributes = dict.fromkeys(each.attribute for each in constraints)
+        attributes = phrase.attributes or dict.fromkeys(each.attribute for each in constraints)
         seen = tuple(self._seen(attribute) for attribute in attributes)
         return Outcome(phrase.text, held, seen, self._reason(phrase, constraints, seen, held))
 
@@ -277,6 +279,8 @@ class _Judge:
 
     def _which(self, phrase: Phrase, *, held: bool) -> str | None:
         """Which of several alternatives it was or, of tests that must all hold, which failed."""
+        if phrase.attributes or phrase.choices:  # not in words that its writer does not know
+            return self._which_choice(phrase.choices, held=held)
         joined: Iterable[Constraint] = ()
         wanted = Or if held else And
         match phrase.true:
@@ -288,6 +292,13 @@ class _Judge:
                 joined = [part.constraint for part in parts if isinstance(part, Leaf)]
         found = next((each for each in joined if self._one_holds(each) is held), None)
         return f"{'met by' if held else 'not met:'} {to_where(found)}" if found else None
+
+    def _which_choice(self, choices: tuple[Phrase, ...], *, held: bool) -> str | None:
+        """The first value that decided, unless all of them did."""
+        outcomes = [self._satisfied(each.true) for each in choices]
+        if len(set(outcomes)) < 2:
+            return None
+        return f"{'met by' if held else 'not met:'} {choices[outcomes.index(held)].text}"
 
 
 def _is_about_presence(constraints: Iterable[Constraint]) -> bool:

@@ -27,7 +27,7 @@ from predicast.engine.statements import Statements
 from predicast.engine.templates import Template, Templates
 from predicast.errors import EngineError, ParameterError, PredicastError
 from predicast.language.class_tests import reading_with
-from predicast.language.reading import WHERE, as_held, stated_by
+from predicast.language.reading import WHERE, ReadText, as_held, stated_by
 from predicast.model.operand_columns import OperandColumns, column_of
 from predicast.model.outline import OPERAND_TYPES, OperandType, Stated
 from predicast.model.values import INT_MAX, INT_MIN
@@ -90,6 +90,8 @@ def said_by(
         raise
     if parametric is not None:
         return Said(stated, Template.of(parametric, stated.outline, parameters or {}))
+    if isinstance(expression, ReadText):
+        return Said(stated, None, expression.text, expression.dialect)
     return Said(stated, None, expression if isinstance(expression, str) else None)
 
 

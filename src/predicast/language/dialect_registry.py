@@ -36,6 +36,11 @@ GROUP: Final = "predicast.dialects"  # of entry points
 _NAME: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
 BUILT_IN: Final[dict[str, str]] = {
     WHERE: "predicast.language.where.dialect:Where",
+    "sigma": "predicast.language.sigma.dialect:SigmaDialect",
+    "eventbridge": "predicast.language.eventbridge:EventBridge",
+    "sns": "predicast.language.eventbridge:Sns",
+    "cesql": "predicast.language.cloudevents.cesql:Cesql",
+    "cloudevents": "predicast.language.cloudevents.filters:CloudEventsFilters",
 }
 _MAX_BYTES: Final = 32 << 20  # of texts that were read, and what they state
 _PER_CHARACTER: Final = 12  # bytes that a text and what it states may take, generously
@@ -96,8 +101,9 @@ def _made(name: str) -> Dialect:
     raise UnknownDialectError(f"there is no dialect {name!r}; {hint}", name=name, suggestion=close)
 
 
+@remembered(1 << 20, lambda _, found: 500 * len(found))
 def _installed() -> dict[str, EntryPoint]:
-    """What installed packages offer, by name."""
+    """What installed packages offer, by name; looked up once."""
     from importlib.metadata import entry_points  # takes a while, and most never ask
 
     return {entry.name: entry for entry in entry_points(group=GROUP)}

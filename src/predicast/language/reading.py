@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from predicast.errors import LanguageError
 from predicast.language.class_tests import names_classes
@@ -30,7 +30,17 @@ T = TypeVar("T")
 _PATTERN: Final = re.compile(
     r"\s*(?:(?:ask|select|prefix|base)\b[^=]*[?{<]|\(\s*(?:_:|\?))", re.IGNORECASE
 )
-Readable: TypeAlias = str | Expression | Subscription | Stated
+
+
+class ReadText(NamedTuple):
+    """A text of a dialect, and what it states: who takes it need not know the dialect."""
+
+    text: str
+    dialect: str
+    stated: Stated
+
+
+Readable: TypeAlias = str | Expression | Subscription | Stated | ReadText
 
 
 def looks_like_a_pattern(text: str) -> bool:
@@ -60,6 +70,8 @@ def to_subscription(expression: Readable) -> Subscription:
     if isinstance(expression, Subscription):
         check_attributes(expression.constraints())
         return expression
+    if isinstance(expression, ReadText):
+        expression = expression.stated
     if isinstance(expression, Stated):
         return expression.subscription()
     raise LanguageError(
@@ -83,6 +95,8 @@ def stated_by(
         return outlined_where(expression), None
     if isinstance(expression, Stated):
         return expression, None
+    if isinstance(expression, ReadText):
+        return expression.stated, None
     if isinstance(expression, Subscription):
         stated = outlined(expression)
         if names_derived(stated.outline):

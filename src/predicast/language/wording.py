@@ -27,6 +27,10 @@ class Phrase:
     in ``(...) IS NOT TRUE``, that is ``part``, and ``affirms`` says whether it is true where that
     is, and not where it is false. A dialect has a ``part`` where it gives a condition a name of its
     own. ``parameters`` are those in the text, with their values.
+
+    A dialect may speak of an attribute where what is tested is computed from it: ``attributes`` are
+    those that it names, if they are not those of the constraints. And where one test lists several
+    values, ``choices`` are what each of them asks for.
     """
 
     text: str
@@ -35,6 +39,8 @@ class Phrase:
     part: Wording | None = None
     parameters: tuple[tuple[str, Value], ...] = ()
     affirms: bool = True
+    attributes: tuple[str, ...] = ()
+    choices: tuple[Phrase, ...] = ()
 
     def constraints(self) -> Iterator[Constraint]:
         """What must hold for it to be true, in the order of the text."""
@@ -79,3 +85,13 @@ def expression_of_wording(wording: Wording, *, wanted: bool = True) -> Expressio
         case And(parts) | Or(parts):
             made = tuple(expression_of_wording(part, wanted=wanted) for part in parts)
             return And(made) if isinstance(wording, And) is wanted else Or(made)
+
+
+def attributes_of_wording(wording: Wording) -> Iterator[str]:
+    """The attributes that decide what is true of it, and what is false, and those it speaks of."""
+    for phrase in leaves_of(wording):
+        yield from phrase.attributes
+        for condition in (phrase.true, phrase.false):
+            yield from (constraint.attribute for constraint in leaves_of(condition))
+        if phrase.part is not None:
+            yield from attributes_of_wording(phrase.part)

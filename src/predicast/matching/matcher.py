@@ -41,6 +41,16 @@ class Pairs(NamedTuple):
     events: np.ndarray
     keys: np.ndarray
 
+    @classmethod
+    def of(cls, matched: Sequence[Sequence[int]]) -> Pairs:
+        """The keys that each event matches, side by side."""
+        import numpy as np
+
+        counts = [len(keys) for keys in matched]
+        events = np.repeat(np.arange(len(matched), dtype=np.int64), counts)
+        keys = np.fromiter((key for found in matched for key in found), np.int64, sum(counts))
+        return cls(events, keys)
+
     def by_event(self, events: int) -> list[list[int]]:
         """The keys of each of that many events."""
         found: list[list[int]] = [[] for _ in range(events)]
@@ -181,13 +191,7 @@ class View(ViewOf[Event]):
 
         With a limit, at most that many of each event's matches, whichever.
         """
-        import numpy as np
-
-        matched = [keys[:limit] for keys in self.match_batch(columns.events())]
-        counts = [len(keys) for keys in matched]
-        events = np.repeat(np.arange(len(matched), dtype=np.int64), counts)
-        keys = np.fromiter((key for found in matched for key in found), np.int64, sum(counts))
-        return Pairs(events, keys)
+        return Pairs.of([keys[:limit] for keys in self.match_batch(columns.events())])
 
     def count_columns(self, columns: EventBatch, limit: int | None = None) -> np.ndarray:
         """How many subscriptions each event of a batch matches, counting up to the limit."""

@@ -45,7 +45,7 @@ LONGEST_LIKE: Final = 1 << 17
 # and few enough for what walks them by recursion.
 MAX_NESTING: Final = 200
 
-MAX_LISTS: Final = 4  # conditions on elements of lists inside one another
+MAX_LISTS: Final = 8  # conditions on elements of lists inside one another
 
 Operand: TypeAlias = (
     "Value | tuple[Value, ...] | LikePattern | tuple[Constraint, ...] | Subscription | None"

@@ -22,6 +22,7 @@ class Announcer:
     def __init__(self) -> None:
         self._ids: dict[Wish, str] = {}
         self._given = 0
+        self._touched: dict[str, Any] | None = None  # what became of ids, once it is noted
 
     def __len__(self) -> int:
         """How much it has been told."""
@@ -31,12 +32,14 @@ class Announcer:
         """The operations that tell the news; too many for one window are not paired."""
         freed = [(wish, self._ids.pop(wish)) for wish in news.gone]
         new = self._told_again(freed, news.new)
+        self._note(dict.fromkeys(id for _, id in freed))
         if len(freed) + len(new) > most:
             added = [self._subscribe(wish) for wish in new]
             return [*added, *(Unsubscribe(id) for _, id in freed)]
         operations: list[Operation] = []
         for (_, id), wish in zip(freed, new, strict=False):
             self._ids[wish] = id
+            self._note({id: wish.statement})
             operations.append(Change(id, wish.statement))
         operations += [self._subscribe(wish) for wish in new[len(freed) :]]
         operations += [Unsubscribe(id) for _, id in freed[len(new) :]]
@@ -49,6 +52,15 @@ class Announcer:
     def state(self) -> dict[str, Any]:
         """What it has been told, by id."""
         return {id: wish.statement for wish, id in self._ids.items()}
+
+    def changed(self) -> dict[str, Any] | None:
+        """What has become of ids since this was asked last; ``None`` if it was not asked before."""
+        touched, self._touched = self._touched, {}
+        return touched
+
+    def _note(self, told: Mapping[str, Any]) -> None:
+        if self._touched is not None:
+            self._touched.update(told)
 
     def restore(self, told: Mapping[str, Any], wishes: News, absent: Absent) -> News:
         """Take up the ids of what is still wanted; the news that are left to tell."""
@@ -69,6 +81,7 @@ class Announcer:
     def _subscribe(self, wish: Wish) -> Subscribe:
         self._given += 1
         id = self._ids[wish] = str(self._given)
+        self._note({id: wish.statement})
         return Subscribe(id, wish.statement)
 
     def _told_again(self, freed: list[tuple[Wish, str]], new: list[Wish]) -> list[Wish]:

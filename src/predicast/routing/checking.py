@@ -109,6 +109,9 @@ def _check_operation(operation: Operation, options: RouterOptions) -> None:
     id = operation.id
     if type(id) is not str or not 0 < len(id) <= _MAX_ID:
         raise malformed("id", id, f"a text of 1 to {_MAX_ID} characters")
+    dialect: Any = getattr(operation, "dialect", None)
+    if dialect is not None:
+        raise malformed("dialect", dialect, "left out: hosts read what is in one")
     expression: Any = getattr(operation, "expression", None)
     if type(expression) is str and len(expression) > options.max_text:
         raise TextTooLongError(

@@ -8,28 +8,25 @@ wishes are not known yet, all events wait, and are matched when they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from predicast.routing.interface import Interface, Role
 from predicast.routing.messages import Published
 from predicast.routing.options import LinkOptions
-from predicast.routing.table import RoutingTable
+from predicast.routing.table import RoutingTable, Wanted
 
 
 @dataclass(slots=True)
 class Batch:
-    """Events for one interface, each with the ids that it matches there."""
+    """Events for one interface; for a host, each with the ids that it matches there."""
 
-    events: list[Published] = field(default_factory=list)
-    matched: list[list[str]] = field(default_factory=list)
+    events: list[Published]
+    matched: list[tuple[str, ...]]
 
-    def add(self, event: Published, id: str) -> None:
-        """An event matches a subscription; the events come in order."""
-        if self.events and self.events[-1] is event:
-            self.matched[-1].append(id)
-        else:
-            self.events.append(event)
-            self.matched.append([id])
+    @classmethod
+    def of(cls, events: Sequence[Published], wanted: Wanted) -> Batch:
+        """What is wanted of these events."""
+        return cls([events[position] for position in wanted.events], wanted.ids)
 
 
 @dataclass(slots=True)
@@ -57,23 +54,22 @@ def routes(
         and each.takes_events
         and not (from_above and each.role is Role.PARENT)
     ]
-    batches: dict[str, Batch] = {}
-    barred = {
-        each.peer
+    table.check(events, wait=bool(holding))
+    open_to = [
+        each
         for each in interfaces.values()
-        if each is source
-        or not each.takes_events
-        or not each.is_known
-        or (from_above and each.role is Role.PARENT)
-    }
-    for event, homes in zip(events, table.match(events), strict=True):
-        for name, id in homes:
-            if name not in barred:
-                batch = batches.get(name)
-                if batch is None:
-                    batch = batches[name] = Batch()
-                batch.add(event, id)
-    return Routes(batches, holding, events)
+        if each.is_known
+        and each is not source
+        and each.takes_events
+        and not (from_above and each.role is Role.PARENT)
+    ]
+    found = table.match(events, [each.peer for each in open_to], _hosts(open_to))
+    return Routes({name: Batch.of(events, found[name]) for name in found}, holding, events)
+
+
+def _hosts(interfaces: Iterable[Interface]) -> set[str]:
+    """Those that are told which of their subscriptions an event matches."""
+    return {each.peer for each in interfaces if each.role is Role.HOST}
 
 
 def has_room(found: Routes, interfaces: Mapping[str, Interface], options: LinkOptions) -> bool:
@@ -103,8 +99,7 @@ def hand_over(target: Interface, batch: Batch, options: LinkOptions) -> int:
     """Hand events to one interface; how many were dropped."""
     room = _room(target, len(batch.events), options)
     if room:
-        to_host = target.role is Role.HOST
-        matched = [tuple(ids) for ids in batch.matched[:room]] if to_host else None
+        matched = batch.matched[:room] if target.role is Role.HOST else None
         target.outgoing.publish(batch.events[:room], matched)
     return len(batch.events) - room
 
@@ -112,12 +107,8 @@ def hand_over(target: Interface, batch: Batch, options: LinkOptions) -> int:
 def release_held(table: RoutingTable, target: Interface, options: LinkOptions) -> int:
     """What waited for an interface, now that its wishes are known; how many were dropped."""
     held, target.held = target.held, []
-    batch = Batch()
-    for event, homes in zip(held, table.match(held), strict=True):
-        for name, id in homes:
-            if name == target.peer:
-                batch.add(event, id)
-    return hand_over(target, batch, options)
+    found = table.match(held, [target.peer], _hosts([target])).get(target.peer)
+    return 0 if found is None else hand_over(target, Batch.of(held, found), options)
 
 
 def _additions(

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from predicast.engine import Change, Operation, Subscribe, Unsubscribe
 from predicast.errors import PredicastError, UnknownInterfaceError
+from predicast.language.dialect_registry import stated_in
+from predicast.language.reading import WHERE
 from predicast.model import Event
 from predicast.routing.life import Happening, InterfaceState
 from predicast.routing.link import Identity, Link
@@ -132,8 +135,11 @@ class Host:
         return self._flush(now)
 
     def announce(self, operations: Iterable[Operation], now: float) -> list[Send]:
-        """Run a window of operations at the broker."""
-        window = list(operations)
+        """Run a window of operations at the broker.
+
+        What is in a dialect is read here: brokers know none.
+        """
+        window = list(map(_read, operations))
         before = {each.id: self._held.get(each.id) for each in window}
         for each in window:
             self._note(each)
@@ -143,12 +149,16 @@ class Host:
         return self._flush(now)
 
     def publish(
-        self, events: Iterable[Mapping[str, Any] | Event], now: float, at: int = 0
+        self, events: Iterable[Mapping[str, Any] | Event | str], now: float, at: int = 0
     ) -> list[Send]:
-        """Publish events, in one message; their sequences are counted on."""
+        """Publish events, in one message; their sequences are counted on.
+
+        A text is that of a graph, for brokers whose engines read graphs.
+        """
         published = []
         for sequence, event in enumerate(events, self._next_sequence):
-            read = event if isinstance(event, Event) else Event(event)
+            is_plain = isinstance(event, Mapping) and not isinstance(event, Event)
+            read = Event(event) if is_plain else event
             published.append(Published(self.name, sequence, read, at))
         self._next_sequence += len(published)
         self._link.outgoing.publish(published)
@@ -251,6 +261,16 @@ class Host:
 
     def _flush(self, now: float, sends: list[Send] | None = None) -> list[Send]:
         return [*(sends or ()), *(Send(self.broker, each) for each in self._link.flush(now))]
+
+
+def _read(operation: Operation) -> Operation:
+    """The same in terms that every broker understands."""
+    if isinstance(operation, Unsubscribe) or operation.dialect is None:
+        return operation
+    if operation.dialect == WHERE:
+        return replace(operation, dialect=None)
+    stated = stated_in(operation.dialect, operation.expression, operation.parameters)
+    return replace(operation, expression=stated.subscription(), dialect=None)
 
 
 def _changed(before: Operation | None, change: Change) -> Operation:

@@ -12,8 +12,9 @@ still on its way to the former parent. So what we say to a new parent goes *thro
 on to all brokers, and on every stream it comes after such events. When it is settled they have
 arrived at the former parent, which keeps them for us, and we may leave it.
 
-**What they are told.** Windows are made when a neighbour can take them. While it cannot, nothing
-piles up: what has changed for it is worked out when it is there again.
+**What they are told.** A window is made when the neighbour has taken the one before. Streams are in
+order, so that an earlier one would be in force no sooner; until then what has changed is gathered,
+and what has come and gone in between is never told. While a neighbour is away nothing piles up.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Neighbours:
         self.dropped = 0  # events that found no room when they were released
         self.by_name: dict[str, Interface] = {}
         self.touched: dict[str, Interface] = {}  # that may have something to say
+        self.changed: dict[str, None] | None = None  # that are not as they were, once it is noted
         self._me = Identity(options.name, PeerKind.BROKER, options.level)
         self._options = options
         self._table = table
@@ -58,6 +60,12 @@ class Neighbours:
     def touch(self, interface: Interface) -> None:
         """It may have something to say, or another timer, at the end of the step."""
         self.touched[interface.peer] = interface
+        self.note(interface)
+
+    def note(self, interface: Interface) -> None:
+        """It is not as it was when last written down."""
+        if self.changed is not None:
+            self.changed[interface.peer] = None
 
     def new_epoch(self) -> int:
         """The epoch of another stream, higher than all before."""
@@ -132,6 +140,7 @@ class Neighbours:
         if interface is self.parent:
             for former in self.formers():
                 former.is_ignored = True
+                self.note(former)
                 self._table.drop(former.peer)
         self.dropped += forwarding.release_held(self._table, interface, self._options)
         self.touch(interface)
@@ -140,15 +149,16 @@ class Neighbours:
 
     def tell_news(self) -> None:
         """Tell each neighbour that can take it what has changed for it."""
-        for each in self.by_name.values():
-            if each.is_broker and self._table.interest.has_news(each.peer) and self._is_ready(each):
+        for name in self._table.interest.with_news():
+            each = self.by_name[name]
+            if each.is_broker and self._is_ready(each):
                 self._tell(each)
 
     def _is_ready(self, interface: Interface) -> bool:
-        """Whether a window would soon be taken; else it is better made later."""
+        """Whether a window would be taken at once; else it is better made later."""
         if interface.is_ending or interface.state is not InterfaceState.ACTIVE:
             return False
-        return interface.outgoing.next_sequence - interface.outgoing.sent <= 2
+        return interface.outgoing.announced <= interface.outgoing.acknowledged
 
     def tell_through(self, source: Interface) -> None:
         """Pass on to all others what goes through, with what there is to tell."""
@@ -297,6 +307,7 @@ class Neighbours:
     def remove(self, interface: Interface) -> None:
         """Forget an interface, and all that it wanted."""
         del self.by_name[interface.peer]
+        self.note(interface)
         self.touched.pop(interface.peer, None)
         self._scheduled.pop(interface.peer, None)
         self._table.drop(interface.peer)

@@ -26,6 +26,7 @@ class Repeats:
         self._most_sequences = sequences
         # In a dictionary for the order in which they came.
         self._seen: OrderedDict[str, dict[int, None]] = OrderedDict()
+        self._noted: dict[str, tuple[int, ...]] | None = None
 
     def new(self, events: Iterable[Published]) -> list[Published]:
         """Those that were not seen before, each once; nothing is noted yet."""
@@ -42,7 +43,11 @@ class Repeats:
     def note(self, events: Iterable[Published]) -> None:
         """These have been seen now."""
         for publisher, group in groupby(events, _publisher):
-            self._note_all(publisher, dict.fromkeys(each.sequence for each in group))
+            sequences = dict.fromkeys(each.sequence for each in group)
+            self._note_all(publisher, sequences)
+            if self._noted is not None:
+                before = self._noted.pop(publisher, ())  # whoever was heard of last stands last
+                self._noted[publisher] = (*before, *sequences)
 
     def _note_all(self, publisher: str, sequences: dict[int, None]) -> None:
         seen, most = self._seen, self._most_sequences
@@ -58,7 +63,12 @@ class Repeats:
         """The latest sequences of each publisher, to be restored."""
         return {name: tuple(seen)[-self._most_sequences :] for name, seen in self._seen.items()}
 
+    def changed(self) -> dict[str, tuple[int, ...]]:
+        """What was seen since this was asked last; the first time, everything."""
+        noted, self._noted = self._noted, {}
+        return self.state() if noted is None else noted
+
     def restore(self, state: Mapping[str, Sequence[int]]) -> None:
         """Go on where ``state`` was taken."""
-        for name, sequences in state.items():
-            self._seen[name] = dict.fromkeys(sequences)
+        for name, sequences in list(state.items())[-self._most_publishers :]:
+            self._seen[name] = dict.fromkeys(sequences[-self._most_sequences :])

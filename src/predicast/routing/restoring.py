@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+from predicast.engine import Subscribe
 from predicast.routing.interface import Interface, Role
 from predicast.routing.link import Identity
+from predicast.routing.messages import Numbered, Published
 from predicast.routing.options import RouterOptions
 from predicast.routing.state import IncomingState, InterfaceRecord, OutgoingState
 from predicast.routing.stream import Incoming
 from predicast.routing.table import RoutingTable
 
 
-def record_of(interface: Interface, table: RoutingTable) -> InterfaceRecord:
+def whole_record_of(interface: Interface, table: RoutingTable) -> InterfaceRecord:
     """What has to survive of an interface."""
+    return record_of(
+        interface,
+        kept=interface.outgoing.kept(),
+        wanted=table.statements(interface.peer),
+        told=interface.announcer.state(),
+        held=interface.held,
+    )
+
+
+def record_of(
+    interface: Interface,
+    *,
+    kept: tuple[Numbered, ...],
+    wanted: Sequence[Subscribe],
+    told: dict[str, Any],
+    held: Sequence[Published],
+) -> InterfaceRecord:
+    """The same, with so much of what is large."""
     outgoing, incoming = interface.outgoing, interface.incoming
     again = interface.announced_again
     return InterfaceRecord(
@@ -24,7 +47,7 @@ def record_of(interface: Interface, table: RoutingTable) -> InterfaceRecord:
             outgoing.settled,
             outgoing.announced,
             outgoing.whole_at,
-            outgoing.kept(),
+            kept,
         ),
         IncomingState(incoming.epoch, incoming.received, interface.settled, incoming.whole_at),
         interface.is_known,
@@ -34,10 +57,10 @@ def record_of(interface: Interface, table: RoutingTable) -> InterfaceRecord:
         interface.leaving,
         interface.said_bye,
         interface.heard_bye,
-        tuple(table.statements(interface.peer)),
-        interface.announcer.state(),
+        tuple(wanted),
+        told,
         None if again is None else frozenset(again),
-        tuple(interface.held),
+        tuple(held),
     )
 
 
@@ -68,7 +91,7 @@ def interface_of(
     again = record.announced_again
     interface.announced_again = None if again is None else set(again)
     if record.wanted:
-        table.run(record.peer, record.wanted)
+        table.run(record.peer, record.wanted, passed_on=record.role is not Role.HOST)
     return interface
 
 

@@ -4,8 +4,9 @@ Messages and the time go in; messages to send come out, each with its interface,
 next timer. Time is in seconds, by whatever clock never goes back. Interfaces go by the name of the
 neighbour at their other end.
 
-What a step returns may only be sent after ``state()`` was made to last, if the broker is to survive
-a crash: what has been acknowledged is in there.
+What a step returns may only be sent after the broker's state was made to last, if it is to survive
+a crash: what has been acknowledged is in there. ``predicast.routing.journal`` writes down what a
+step has changed; ``state()`` is the whole.
 
 A step takes what came (``receive``, ``on_timer``), and then sees to what follows from it: the
 neighbours are told what has changed for them, windows are settled, those who leave are let go, and
@@ -43,10 +44,11 @@ from predicast.routing.messages import (
     Send,
 )
 from predicast.routing.neighbours import Neighbours
+from predicast.routing.noting import Noting
 from predicast.routing.options import RouterOptions
 from predicast.routing.repeats import Repeats
-from predicast.routing.restoring import interface_of, is_kept, record_of, take_up_ids
-from predicast.routing.state import RouterState
+from predicast.routing.restoring import interface_of, is_kept, take_up_ids, whole_record_of
+from predicast.routing.state import RouterState, StateChange
 from predicast.routing.table import MatchingEngine, RoutingTable, as_replacing
 
 _COUNTED: Final = (
@@ -83,6 +85,7 @@ class Router:
         self._now = -math.inf
         self._sends: list[Send] = []
         self._blocked: dict[str, Interface] = {}  # whose next message finds no room
+        self._noting: Noting | None = None
         if state is not None:
             self._restore(state)
 
@@ -213,12 +216,24 @@ class Router:
             neighbours.closed(interface, self._now)
         neighbours.touch(interface)
 
+    def note_changes(self) -> None:
+        """From now on note what ``changes`` is to say."""
+        self._noting = Noting(self._neighbours, self._table, self._repeats)
+
+    def changes(self) -> StateChange:
+        """What has to survive a crash and has changed since this was asked last.
+
+        The first time it is everything. ``predicast.routing.journal`` keeps it.
+        """
+        assert self._noting is not None, "note_changes comes first"
+        return self._noting.take()
+
     def state(self) -> RouterState:
         """All that has to survive a crash."""
         return RouterState(
             self.name,
             self._neighbours.next_epoch,
-            tuple(record_of(each, self._table) for each in self._neighbours if is_kept(each)),
+            tuple(whole_record_of(each, self._table) for each in self._neighbours if is_kept(each)),
             self._repeats.state(),
         )
 
@@ -319,6 +334,8 @@ class Router:
         self._counts["repeated"] += len(message.events) - len(new)
         self._count_routes(interface, found)
         self._counts["dropped"] += forwarding.send(found, by_name, self.options)
+        for each in found.holding:
+            self._neighbours.note(each)
         for name in found.batches:
             self._neighbours.touch(by_name[name])
         return True
@@ -345,7 +362,8 @@ class Router:
             if message.sequence >= interface.incoming.whole_at:
                 interface.announced_again = None
                 operations += self._table.all_but(interface.peer, again)
-        self._table.run(interface.peer, operations)
+        passed_on = interface.role is not Role.HOST
+        self._table.run(interface.peer, operations, passed_on=passed_on)
         # What a former parent wants, the new one is told from its own side. To wait for that here
         # would be to wait for ourselves: both of them wait for what we settle.
         is_former = interface.role is Role.FORMER

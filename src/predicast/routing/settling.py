@@ -79,7 +79,7 @@ class Settling:
 
     def _release(self, other: str, is_enough: Callable[[float], bool]) -> list[str]:
         moved = []
-        for source, queue in self._queues.items():
+        for source, queue in list(self._queues.items()):
             before = len(queue)
             for _, others in queue:
                 needed = others.get(other)
@@ -92,4 +92,6 @@ class Settling:
                 queue.popleft()
             if len(queue) < before:
                 moved.append(source)
+            if not queue:
+                del self._queues[source]  # every acknowledgement looks at all of them
         return moved

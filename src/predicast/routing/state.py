@@ -57,6 +57,38 @@ class InterfaceRecord:
     announced_again: frozenset[str] | None
     held: tuple[Published, ...]
 
+    @property
+    def kept(self) -> tuple[Numbered, ...]:
+        """The messages that are not acknowledged."""
+        return self.outgoing.kept
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceChange:
+    """What has become of an interface: all that is small as it is now, of the rest what is new."""
+
+    record: InterfaceRecord
+    kept_from: int  # the messages of this sequence and later are those of the record
+    held_from: int  # so many of the events that waited still do
+    unwanted: tuple[str, ...]  # ids of what is wanted there no more
+    untold: tuple[str, ...]  # ids of what it is told no more
+    is_told_anew: bool  # all that it was told is in the record
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """What a broker has to write down after a step."""
+
+    next_epoch: int
+    interfaces: tuple[InterfaceChange, ...]
+    gone: tuple[str, ...]
+    repeats: dict[str, tuple[int, ...]]  # sequences seen since
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing has changed."""
+        return not (self.interfaces or self.gone or self.repeats)
+
 
 @dataclass(frozen=True, slots=True)
 class RouterState:

@@ -26,7 +26,14 @@ from predicast.routing.codec import (
 )
 from predicast.routing.interface import Role
 from predicast.routing.messages import Numbered
-from predicast.routing.state import IncomingState, InterfaceRecord, OutgoingState, RouterState
+from predicast.routing.state import (
+    IncomingState,
+    InterfaceChange,
+    InterfaceRecord,
+    OutgoingState,
+    RouterState,
+    StateChange,
+)
 
 _VERSION: Final = b"predicast-broker-1 "
 _SAME: Final = (  # fields that are written as they are
@@ -84,6 +91,53 @@ class _State(msgspec.Struct, forbid_unknown_fields=True):
     next_epoch: int
     interfaces: list[_Record]
     repeats: dict[str, tuple[int, ...]]
+
+
+class _InterfaceChange(msgspec.Struct, forbid_unknown_fields=True):
+    record: _Record
+    kept_from: int
+    held_from: int
+    unwanted: tuple[str, ...]
+    untold: tuple[str, ...]
+    is_told_anew: bool
+
+
+class _Change(msgspec.Struct, forbid_unknown_fields=True):
+    next_epoch: int
+    interfaces: list[_InterfaceChange]
+    gone: tuple[str, ...]
+    repeats: dict[str, tuple[int, ...]]
+
+
+_SAME_CHANGE: Final = ("kept_from", "held_from", "unwanted", "untold", "is_told_anew")
+
+
+def change_to_bytes(change: StateChange) -> bytes:
+    """What has changed of a state, to be kept; a journal sees to checksums."""
+    changes = [
+        _InterfaceChange(
+            _record_out(each.record), **{name: getattr(each, name) for name in _SAME_CHANGE}
+        )
+        for each in change.interfaces
+    ]
+    return msgspec.json.encode(_Change(change.next_epoch, changes, change.gone, change.repeats))
+
+
+def change_from_bytes(data: bytes) -> StateChange:
+    """What was kept of a change."""
+    try:
+        wire = msgspec.json.decode(data, type=_Change)
+        changes = tuple(
+            InterfaceChange(
+                _record_in(each.record), **{name: getattr(each, name) for name in _SAME_CHANGE}
+            )
+            for each in wire.interfaces
+        )
+    except (msgspec.DecodeError, PredicastError) as error:
+        raise DamagedStateError(
+            f"a change of the broker's state cannot be read: {error}"
+        ) from error
+    return StateChange(wire.next_epoch, changes, wire.gone, wire.repeats)
 
 
 def state_to_bytes(state: RouterState) -> bytes:

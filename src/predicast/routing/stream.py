@@ -48,6 +48,7 @@ class Outgoing:
         self._ever_sent = 0  # on whatever connection: these are what they are
         self.due: float | None = None  # when to repeat
         self._kept: deque[Numbered] = deque()
+        self._changed_from = 1  # messages from here on are not what they were when last noted
         self._attempts = 0
         self._options = options
 
@@ -75,6 +76,7 @@ class Outgoing:
         last = self._kept[-1] if self._kept else None
         if isinstance(last, Events) and last.sequence > self._ever_sent:
             begin = max(min(_TOGETHER, self._options.max_events) - len(last.events), 0)
+            self._changed_from = min(self._changed_from, last.sequence)
             self._kept[-1] = Events(
                 self.epoch,
                 last.sequence,
@@ -93,6 +95,7 @@ class Outgoing:
 
     def _keep(self, message: Numbered) -> None:
         self._kept.append(message)
+        self._changed_from = min(self._changed_from, message.sequence)
         self.next_sequence += 1
 
     # Sending.
@@ -156,6 +159,11 @@ class Outgoing:
     def kept(self) -> tuple[Numbered, ...]:
         """What is not acknowledged."""
         return tuple(self._kept)
+
+    def changed(self) -> tuple[int, tuple[Numbered, ...]]:
+        """From which sequence on what is kept is new since this was asked last, and that."""
+        begin, self._changed_from = self._changed_from, self.next_sequence
+        return begin, tuple(islice(self._kept, max(begin - self.acknowledged - 1, 0), None))
 
     def first_event(self) -> Published | None:
         """The first event among it."""

@@ -1,18 +1,21 @@
 """``RoutingTable``: the subscriptions of all interfaces, in one engine.
 
-An event is matched once, whoever wants it; the ids that come back say whose they are. Ids are the
-neighbours' own, and only unique together with the interface, so that the engine knows them under
-other names. What the neighbours are told of each other's wishes follows from the same changes
+An event is matched once, whoever wants it; the keys that come back say whose subscriptions they
+are, which is looked up for all events of a batch at once. Ids are the neighbours' own, and only
+unique together with the interface, so that the engine knows them under other names. What the
+neighbours are told of each other's wishes follows from the same changes
 (``predicast.covering.interest``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
-from typing import Any, Final, NamedTuple, Protocol
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
 
 from predicast.covering.interest import Interest
 from predicast.engine import Change, Engine, Operation, Subscribe, Unsubscribe
@@ -22,13 +25,12 @@ from predicast.errors import (
     TooManySubscriptionsError,
     UnknownIdError,
 )
-from predicast.model import Subscription
+from predicast.model import Event, Subscription
 from predicast.model.values import from_microseconds
-from predicast.routing.messages import Published
+from predicast.routing.messages import Published, malformed
 from predicast.routing.options import RouterOptions
 
-# Fewer events than this are matched one by one, which costs less than to make a batch of them.
-_FEW: Final = 4
+Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 
 
 class MatchingEngine(Protocol):
@@ -40,18 +42,18 @@ class MatchingEngine(Protocol):
     def get(self, id: str) -> Any:
         """What is held under an id."""
 
-    def match(self, event: Any) -> list[str]:
-        """The ids that an event matches."""
+    def key(self, id: str) -> int:
+        """The number that stands for it."""
 
-    def match_batch(self, events: Iterable[Any]) -> list[list[str]]:
-        """The same of several."""
+    def match_keys(self, events: Sequence[Any]) -> tuple[Ints, Ints]:
+        """Which event, by its position, matches which key."""
 
 
-class Home(NamedTuple):
-    """Whose a subscription is, and what it is called there."""
+class Wanted(NamedTuple):
+    """What a source wants of some events: their positions, and the ids that each matches there."""
 
-    source: str
-    id: str
+    events: list[int]
+    ids: list[tuple[str, ...]]
 
 
 class RoutingTable:
@@ -65,14 +67,18 @@ class RoutingTable:
             engine = Engine(matcher=options.matcher, absent=options.absent)
         self._engine: Any = engine
         self._most = options.max_subscriptions
-        self._numbers: dict[str, int] = {}  # of sources, for short names
+        self._numbers: dict[str, int] = {}  # of sources
         self._numbered = 0
         self._held: dict[str, dict[str, str]] = {}  # by source: ids, and what the engine calls them
-        self._homes: dict[str, Home] = {}
+        # By the engine's key: the source's number, and the id there. What is held no more stays
+        # until the key is used again; nothing matches it meanwhile.
+        self._source_of: Ints = np.full(16, -1, np.int64)
+        self._id_of: list[str] = [""] * 16
+        self._touched: dict[str, dict[str, None]] | None = None  # ids by source, once it is noted
 
     def __len__(self) -> int:
         """How many subscriptions there are, of all sources."""
-        return len(self._homes)
+        return sum(map(len, self._held.values()))
 
     def statements(self, source: str) -> list[Subscribe]:
         """All that a source holds, as operations that would make it so again."""
@@ -80,8 +86,11 @@ class RoutingTable:
             Subscribe(id, self._statement(name)) for id, name in self._held.get(source, {}).items()
         ]
 
-    def run(self, source: str, operations: Sequence[Operation]) -> None:
-        """Run a source's window: all of it or, if something is wrong with it, nothing."""
+    def run(self, source: str, operations: Sequence[Operation], *, passed_on: bool = False) -> None:
+        """Run a source's window: all of it or, if something is wrong with it, nothing.
+
+        Brokers have ``passed_on`` what they want, and hosts want it themselves.
+        """
         self._check_room(source, operations)
         names = {each.id: self._name(source, each.id) for each in operations}
         try:
@@ -89,6 +98,7 @@ class RoutingTable:
         except (DuplicateIdError, UnknownIdError) as error:
             raise _in_their_words(error, names) from error
         held = self._held.setdefault(source, {})
+        before = held.keys() & names.keys()
         said: dict[str, Any] = {}
         for operation in operations:
             id, name = operation.id, names[operation.id]
@@ -96,13 +106,15 @@ class RoutingTable:
                 held.pop(id, None)
             else:
                 held[id], said[id] = name, operation.expression
+        self._touch(source, names)
         for id, name in names.items():
             if id in held:
-                self._homes[name] = Home(source, id)
+                self._note(self._engine.key(name), source, id)
                 stated = said[id]
                 is_plain = isinstance(stated, Subscription)
-                self.interest.ask(source, id, stated if is_plain else self._statement(name))
-            elif self._homes.pop(name, None) is not None:
+                stated = stated if is_plain else self._statement(name)
+                self.interest.ask(source, id, stated, passed_on=passed_on)
+            elif id in before:
                 self.interest.drop(source, id)
 
     def all_but(self, source: str, ids: set[str]) -> list[Operation]:
@@ -112,32 +124,86 @@ class RoutingTable:
     def drop(self, source: str) -> None:
         """Forget all that a source wanted."""
         held = self._held.pop(source, {})
+        self._touch(source, held)
         if held:
             self._engine.apply([Unsubscribe(name) for name in held.values()])
-        for name in held.values():
-            del self._homes[name]
         self.interest.drop_all(source)
         self._numbers.pop(source, None)
 
-    def match(self, events: Sequence[Published]) -> list[list[Home]]:
-        """For each event whose subscriptions it matches."""
-        homes = self._homes
-        if not homes:
-            return [[] for _ in events]
-        if not getattr(self._engine, "asks_for_now", False):
-            found = self._ids_of([each.event for each in events], {})
-        else:
-            found = []
-            for at, group in groupby(events, lambda each: each.at):
-                now: dict[str, datetime] = {"now": from_microseconds(at)}
-                found += self._ids_of([each.event for each in group], now)
-        return [[homes[name] for name in names] for names in found]
+    def check(self, events: Sequence[Published], *, wait: bool) -> None:
+        """Refuse events that the engine cannot read, also where they wait to be matched later."""
+        if isinstance(self._engine, Engine):
+            for each in events:
+                if not isinstance(each.event, Event):
+                    raise malformed("event", each.event, "attributes and their values")
+        elif wait:
+            self._engine.match_keys([each.event for each in events])
 
-    def _ids_of(self, events: Sequence[Any], now: Mapping[str, datetime]) -> list[list[str]]:
-        if len(events) < _FEW:
-            return [self._engine.match(each, **now) for each in events]
-        found: list[list[str]] = self._engine.match_batch(events, **now)
+    def changed(self, source: str) -> tuple[list[Subscribe], list[str]]:
+        """What a source wants anew since this was asked last, and the ids that it wants no more."""
+        if self._touched is None:
+            self._touched = {}
+        held = self._held.get(source, {})
+        touched = self._touched.pop(source, {})
+        new = [Subscribe(id, self._statement(held[id])) for id in touched if id in held]
+        return new, [id for id in touched if id not in held]
+
+    def _touch(self, source: str, ids: Iterable[str]) -> None:
+        if self._touched is not None:
+            self._touched.setdefault(source, {}).update(dict.fromkeys(ids))
+
+    def match(
+        self, events: Sequence[Published], sources: Collection[str], with_ids: Collection[str]
+    ) -> dict[str, Wanted]:
+        """What some sources want of events; ids are told of those that are asked for them."""
+        numbers = {self._numbers[name]: name for name in sources if self._held.get(name)}
+        if not numbers or not events:
+            return {}
+        positions, keys = self._pairs(events)
+        whose = self._source_of[keys]
+        asked = np.isin(whose, list(numbers))
+        # By source and then by event: what is equal in both stands together.
+        places = whose[asked] * len(events) + positions[asked]
+        order = np.argsort(places, kind="stable")
+        places, keys = places[order], keys[asked][order]
+        begins = np.flatnonzero(np.diff(places, prepend=-1))
+        found_numbers, found_events = np.divmod(places[begins], len(events))
+        firsts = np.flatnonzero(np.diff(found_numbers, prepend=-1)).tolist()
+        ends = [*begins.tolist(), len(places)]
+        found: dict[str, Wanted] = {}
+        for first, last in pairwise([*firsts, len(begins)]):
+            name = numbers[int(found_numbers[first])]
+            ids = self._ids(keys, ends[first : last + 1]) if name in with_ids else []
+            found[name] = Wanted(found_events[first:last].tolist(), ids)
         return found
+
+    def _pairs(self, events: Sequence[Published]) -> tuple[Ints, Ints]:
+        if not getattr(self._engine, "asks_for_now", False):
+            positions, keys = self._engine.match_keys([each.event for each in events])
+            return positions, keys
+        found: list[tuple[Ints, Ints]] = []
+        begin = 0
+        for at, group in groupby(events, lambda each: each.at):
+            together = [each.event for each in group]
+            now: datetime = from_microseconds(at)
+            positions, keys = self._engine.match_keys(together, now=now)
+            found.append((positions + begin, keys))
+            begin += len(together)
+        every, every_key = zip(*found, strict=True)
+        return np.concatenate(every), np.concatenate(every_key)
+
+    def _ids(self, keys: Ints, ends: list[int]) -> list[tuple[str, ...]]:
+        """The ids of runs of keys; in an order that does not depend on who came first."""
+        id_of, begin = self._id_of, ends[0]
+        ids = [id_of[key] for key in keys[begin : ends[-1]].tolist()]
+        return [tuple(sorted(ids[one - begin : other - begin])) for one, other in pairwise(ends)]
+
+    def _note(self, key: int, source: str, id: str) -> None:
+        if key >= len(self._id_of):
+            more = max(key + 1 - len(self._id_of), len(self._id_of))
+            self._source_of = np.concatenate([self._source_of, np.full(more, -1, np.int64)])
+            self._id_of += [""] * more
+        self._source_of[key], self._id_of[key] = self._numbers[source], id
 
     def _statement(self, name: str) -> Any:
         """What is passed on: a subscription or, if it is something else, what it was written as."""

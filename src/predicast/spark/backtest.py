@@ -17,10 +17,10 @@ from predicast.engine.asking import OnInvalid
 from predicast.engine.backtest import Backtest, Fired, State, Versions
 from predicast.engine.bulk import Records
 from predicast.errors import ColumnClashError, InvalidOptionError, PipelineError
+from predicast.matching.batches.interval_columns import IntervalColumns
 from predicast.model import Absent
 from predicast.model.vocabulary import HasVocabulary
 from predicast.spark.matching import match
-from predicast.spark.schemas import Intervals
 from predicast.spark.shipping import check_frame
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def backtest(
     on_invalid: OnInvalid = "raise",
     now: datetime | str | None = None,
     ontology: HasVocabulary | None = None,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
 ) -> Backtest:
     """How often subscriptions would have fired in these events; gained and lost against others.
 

@@ -1,8 +1,9 @@
-"""``compile``: a table of subscriptions, checked once on the driver and packed for the executors.
+"""``compile``: a table of subscriptions, checked once and packed for the executors.
 
 Subscriptions are compiled in the order of their ids, so that the same table gives the same digest
-however Spark happens to deliver its rows. The whole table passes through the driver's memory. An
-engine is packed as it is, with its texts and its parameters; nothing of it is read again.
+however Spark happens to deliver its rows, and wherever they are read (``reading.py``). What was
+read of the whole table is in the driver's memory in the end. An engine is packed as it is, with its
+texts and its parameters; nothing of it is read again.
 """
 
 from __future__ import annotations
@@ -10,17 +11,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, Union, overload
 
 from predicast.engine import Engine, Entry
-from predicast.errors import InvalidOptionError, ParseError
+from predicast.errors import InvalidOptionError
 from predicast.language import Readable
-from predicast.language.class_tests import reading_with
-from predicast.language.reading import as_held, looks_like_a_pattern, stated_by
-from predicast.language.time_zones import implied_zone, reading_in
+from predicast.language.dialect_registry import dialect_named
 from predicast.matching import DEFAULT
 from predicast.model import Absent
 from predicast.model.vocabulary import HasVocabulary, Vocabulary, checked_vocabulary
@@ -47,11 +44,9 @@ from predicast.spark.schemas import GivenBy
 from predicast.spark.table_rows import (
     InvalidSubscription,
     OnInvalid,
-    fill,
     invalid_frame,
     refusal,
     refuse_owner,
-    table_rows,
 )
 
 if TYPE_CHECKING:
@@ -60,8 +55,8 @@ if TYPE_CHECKING:
 
     from predicast.graph import GraphEngine, Ontology
     from predicast.graph.event_graph import Validation
+    from predicast.matching.batches.interval_columns import IntervalColumns
     from predicast.spark.event_schemas import EventSchema
-    from predicast.spark.schemas import Intervals
 
 
 @dataclass(frozen=True, repr=False)
@@ -188,9 +183,11 @@ def compile(
     absent: Absent | None = None,
     on_invalid: OnInvalid = "raise",
     events: DataFrame | StructType | None = None,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
     time_zone: str | None = None,
     strategy: Strategy = "auto",
+    dialect: str | None = None,
+    dialect_column: str | None = None,
 ) -> CompiledSubscriptions: ...
 
 
@@ -225,10 +222,12 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     absent: Absent | None = None,
     on_invalid: OnInvalid = "raise",
     events: DataFrame | StructType | None = None,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
     time_zone: str | None = None,
     strategy: Strategy = "auto",
     validate: Validation = "off",
+    dialect: str | None = None,
+    dialect_column: str | None = None,
 ) -> CompiledSubscriptions | CompiledPatterns:
     """Check subscriptions and pack them for matching on executors.
 
@@ -247,6 +246,9 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     into shards, each event visiting those that it may match something in (``"partition"``, or a
     ``Partition`` that says how). ``"auto"`` divides them when they take more than a gigabyte;
     ``placement`` tells what was chosen and why.
+
+    ``dialect`` names the language of the texts, if it is not ``where``; ``dialect_column`` a column
+    that says it of each row, where it is not null. Such texts are read on the driver.
 
     ``ontology`` (an ``Ontology``, or RDF text or a path to it) is that of ``Engine``: texts may
     name classes, ``type IS A 'Computer'``, and a column gives the properties above its own.
@@ -269,6 +271,8 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
             intervals=intervals,
             time_zone=time_zone,
             strategy=None if strategy == "auto" else strategy,
+            dialect=dialect,
+            dialect_column=dialect_column,
         )
         columns = PatternColumns(id, expression, owner)
         return compiled_patterns(subscriptions, ontology, columns, matcher, on_invalid, validate)
@@ -286,17 +290,20 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
             snapshot = subscriptions.to_bytes()  # others may be changing the engine itself
             return _placed(Engine.from_bytes(snapshot), snapshot, strategy)
         matcher, absent = chosen
-    rows, session = table_rows(subscriptions, id, expression, owner)
-    engine = Engine(matcher=matcher or DEFAULT, absent=absent or "fails", ontology=vocabulary)
-    with reading_in(time_zone), reading_with(vocabulary):
-        invalid = fill(engine, rows, partial(_stated, schema))
-    if invalid and on_invalid == "raise":
-        raise refusal(invalid, len(rows))
+    if dialect is not None:
+        dialect_named(dialect)  # refuses a name that is none
+    from predicast.spark.reading import Reading, ReadTable  # PyArrow takes its time
+
+    settings = matcher or DEFAULT, absent or "fails", vocabulary, time_zone, schema, dialect
+    table = ReadTable(subscriptions, id, expression, owner, dialect_column)
+    read = table.read(Reading(*settings))
+    if read.invalid and on_invalid == "raise":
+        raise refusal(read.invalid, read.rows)
     return replace(
-        _placed(engine, engine.to_bytes(), strategy),
-        left_out=len(invalid),
-        invalid_rows=tuple(invalid) if on_invalid == "quarantine" else (),
-        session=session,
+        _placed(read.engine, read.engine.to_bytes(), strategy),
+        left_out=len(read.invalid),
+        invalid_rows=tuple(read.invalid) if on_invalid == "quarantine" else (),
+        session=read.session,
     )
 
 
@@ -363,24 +370,8 @@ def _vocabulary(
 
 
 def _event_schema(
-    events: DataFrame | StructType, intervals: Intervals | None, vocabulary: Vocabulary | None
+    events: DataFrame | StructType, intervals: IntervalColumns | None, vocabulary: Vocabulary | None
 ) -> EventSchema:
     from predicast.spark.event_schemas import EventSchema
 
     return EventSchema(events, intervals, vocabulary)
-
-
-def _stated(schema: EventSchema | None, expression: Any) -> Any:
-    """What a row states, checked; its text, for explanations, if it means the same elsewhere."""
-    expression = as_held(expression)
-    try:
-        stated, _ = stated_by(expression)
-    except ParseError as error:
-        if isinstance(expression, str) and looks_like_a_pattern(expression):
-            error.message += (
-                "\n  it looks like a graph pattern; if events are graphs, say graphs=True"
-            )
-        raise
-    if schema is not None:
-        schema.check(stated)
-    return expression if isinstance(expression, str) and implied_zone() is UTC else stated

@@ -113,7 +113,7 @@ def compiled_patterns(
     read_by = parsed_ontology(ontology)
     engine = GraphEngine(read_by, matcher=matcher or DEFAULT, validate=validate)
     rows, session = table_rows(subscriptions, *columns)
-    invalid = fill(engine, rows, lambda stated: stated)
+    invalid = fill(engine, rows, lambda row: row.expression)
     if invalid and on_invalid == "raise":
         raise refusal(invalid, len(rows))
     set_apart = tuple(invalid) if on_invalid == "quarantine" else ()

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from predicast.spark.subscription_table.log import TableLog
 
 _SCHEMA: Final = (
-    "id string, owner string, expression string, parameters string, version bigint, change string"
+    "id string, owner string, expression string, parameters string, dialect string, "
+    "version bigint, change string"
 )
 _OPTIONS: Final = ("path", "version", "timestamp", "since")
 _NOTHING: Final = -1  # the version before the first

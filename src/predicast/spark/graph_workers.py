@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,12 +12,11 @@ import pyarrow.compute as pc
 from predicast.errors import UnsupportedTableError
 from predicast.graph import GraphEngine, GraphExplanation
 from predicast.spark.answers import BOUNDS, Bounds
-from predicast.spark.graph_answers import AskedOfGraphs, GraphAnswers
+from predicast.spark.graph_answers import AskedOfGraphs
 from predicast.spark.graph_image import GraphImage
-from predicast.spark.workers import EXPLAINED_ROWS, with_matched, with_outcomes
+from predicast.spark.workers import EXPLAINED_ROWS, counted, with_matched, with_outcomes
 
-_log: Final = logging.getLogger(__name__)
-
+_UNREAD: Final = "could not be read and were skipped"
 REASON: Final = pa.field("reason", pa.string(), nullable=False)
 
 
@@ -35,7 +32,7 @@ class MatchingGraphs:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with self.image.lent() as lent, _counted(lent) as answers:
+        with self.image.lent() as lent, counted(lent, _UNREAD) as answers:
             for batch in batches:
                 for answer in answers.of(batch.column(self.texts), self.asked, self.bounds):
                     piece = batch.slice(answer.first, answer.end - answer.first)
@@ -51,7 +48,7 @@ class MatchingTexts:
     bounds: Bounds = BOUNDS
 
     def __call__(self, columns: Iterable[pa.Array]) -> Iterator[pa.ListArray]:
-        with self.image.lent() as lent, _counted(lent) as answers:
+        with self.image.lent() as lent, counted(lent, _UNREAD) as answers:
             for texts in columns:
                 for answer in answers.of(_checked(texts), self.asked, self.bounds):
                     yield answer.lists()
@@ -120,19 +117,6 @@ def _checked(texts: object) -> pa.Array:
     raise UnsupportedTableError(
         f"matches takes one text of a graph, not {given}; in SQL: matches(graph)", type="string"
     )
-
-
-@contextmanager
-def _counted(answers: GraphAnswers) -> Iterator[GraphAnswers]:
-    """Log in the end how many events could not be read."""
-    before = answers.invalid
-    yield answers
-    if answers.invalid > before:
-        _log.warning(
-            "%d events could not be read and were skipped; the last: %s",
-            answers.invalid - before,
-            answers.latest,
-        )
 
 
 @dataclass(frozen=True, slots=True)

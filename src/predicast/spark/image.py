@@ -22,14 +22,17 @@ import pickle
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from predicast.bounded_cache import remembered
-from predicast.engine import Engine, Operation
+from predicast.engine import Engine, Operation, Unsubscribe
 from predicast.engine.snapshot.atomic import write_atomically
 from predicast.errors import MissingEngineFileError, SnapshotError
+from predicast.language.dialect_registry import stated_in
+from predicast.language.reading import ReadText
 from predicast.spark.shared_engines import given, lent
 from predicast.spark.unpacked_files import unpacked_file
 
@@ -68,7 +71,7 @@ class EngineImage(NamedTuple):
 
     def changed(self, changes: Iterable[Operation]) -> EngineImage:
         """The image of what the snapshot's engine becomes by these changes, and no others."""
-        changes = tuple(changes)
+        changes = tuple(map(_read_here, changes))
         if not changes:
             return self._replace(digest=self.packed_digest, changes=())
         written = self.packed_digest.encode() + pickle.dumps(changes)
@@ -125,6 +128,16 @@ class EngineImage(NamedTuple):
         The next version may have the engine then.
         """
         return lent(self)
+
+
+def _read_here(operation: Operation) -> Operation:
+    """The same, if it is in a dialect read already: a worker may not know that."""
+    if isinstance(operation, Unsubscribe) or operation.dialect is None:
+        return operation
+    text, dialect = operation.expression, operation.dialect
+    assert isinstance(text, str)
+    read = ReadText(text, dialect, stated_in(dialect, text))
+    return replace(operation, expression=read, dialect=None)
 
 
 def _digest_of(path: Path) -> str | None:

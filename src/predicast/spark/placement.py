@@ -17,8 +17,10 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from predicast.covering.merging import Hull, covering_subscription, hull_of, merged
 from predicast.engine import Engine, Entry, Subscribe
 from predicast.errors import InvalidOptionError
-from predicast.language import to_where
+from predicast.language import Readable, to_where
+from predicast.language.reading import ReadText
 from predicast.model import Constraint
+from predicast.model.outline import outlined
 from predicast.spark.image import EngineFile, EngineImage
 from predicast.spark.options import check_choice
 from predicast.spark.shard_router import LookedAt, inside_lists, router_of
@@ -173,8 +175,16 @@ def divided_engines(engine: Engine, parts: int) -> Iterator[Part]:
 def subscribe_again(entries: Iterable[Entry]) -> Iterable[Subscribe]:
     """What makes entries of one engine those of another."""
     for each in entries:
-        stated = each.subscription if each.text is None else each.text
-        yield Subscribe(each.id, stated, each.owner, each.parameters)
+        yield Subscribe(each.id, _stated(each), each.owner, each.parameters)
+
+
+def _stated(entry: Entry) -> Readable:
+    """What an entry was given as, such that nothing of it is read that another dialect says."""
+    if entry.text is None:
+        return entry.subscription
+    if entry.dialect is None:
+        return entry.text
+    return ReadText(entry.text, entry.dialect, outlined(entry.subscription))
 
 
 def digest_of(shards: Iterable[Shard]) -> str:

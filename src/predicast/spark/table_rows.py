@@ -1,4 +1,4 @@
-"""Rows of subscriptions that are compiled: read one by one, the valid ones subscribed in bulk.
+"""Rows of subscriptions that are compiled: read one by one, the valid ones told from the others.
 
 They go in the order of their ids, so that the same table gives the same digest however Spark
 happens to deliver its rows.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from predicast.graph import GraphEngine
 
 OnInvalid: TypeAlias = Literal["raise", "drop", "quarantine"]
-Read: TypeAlias = Callable[[Any], Any]  # of what a row states, what is subscribed
+Read: TypeAlias = Callable[["TableRow"], Any]  # what a row states
 
 _MAX_SHOWN: Final = 5  # invalid subscriptions spelt out in an error's message
 _MAX_LISTED: Final = 1_000  # invalid subscriptions in an error's field
@@ -64,20 +64,29 @@ class TableRow(NamedTuple):
     id: Any
     expression: Any
     owner: Any = None
+    dialect: Any = None
 
 
 def table_rows(
-    subscriptions: Any, id: str, expression: str, owner: str | None
+    subscriptions: Any,
+    id: str,
+    expression: str,
+    owner: str | None,
+    dialect_column: str | None = None,
 ) -> tuple[list[TableRow], SparkSession | None]:
     """The rows of a DataFrame, an engine or pairs, and the session of a DataFrame."""
     from pyspark.sql import DataFrame
 
     if isinstance(subscriptions, DataFrame):
-        from predicast.spark.tables import collected
+        from predicast.spark.tables import chosen, rows_of
 
-        rows = [TableRow(*row) for row in collected(subscriptions, id, expression, owner)]
-        return rows, subscriptions.sparkSession
+        columns = chosen(subscriptions, id, expression, owner, dialect_column).toArrow().columns
+        return [TableRow(*row) for row in rows_of(columns)], subscriptions.sparkSession
     refuse_owner(owner)
+    if dialect_column is not None:
+        raise InvalidOptionError(
+            "dialect_column names a column of a DataFrame", option="dialect_column"
+        )
     if isinstance(subscriptions, Engine):
         return [
             TableRow(e.id, e.subscription, e.owner) for e in subscriptions.subscriptions()
@@ -107,45 +116,49 @@ def fill(
     engine: Engine | GraphEngine, rows: list[TableRow], read: Read
 ) -> list[InvalidSubscription]:
     """Subscribe every valid row, in order of ids; return the others."""
-    rows.sort(key=lambda row: str(row.id))
     reading = TableRows(rows, read)
     try:
-        engine.subscribe_many(operation for _, operation in reading.valid())
+        engine.subscribe_many(Subscribe(row.id, stated, row.owner) for _, row, stated in reading)
     except PredicastError:  # the matcher's, of any one of them: which, and what of the others?
-        valid = reading.valid()
+        valid = iter(reading)
         while window := list(islice(valid, _WINDOW)):
-            report = engine.apply((each for _, each in window), on_refusal="report")
+            operations = (Subscribe(row.id, stated, row.owner) for _, row, stated in window)
+            report = engine.apply(operations, on_refusal="report")
             for refusal in report.refused:
-                position, _ = window[refusal.position]
-                reading.refuse(position, refusal.error)
-    return [each for _, each in sorted(reading.invalid.items())]
+                reading.refuse(window[refusal.position][0], refusal.error)
+    return reading.refused()
 
 
 class TableRows:
-    """Rows being read, one by one: no more of them are held than are on their way."""
+    """Rows in the order of their ids, read one by one: no more are held than are on their way."""
 
     def __init__(self, rows: list[TableRow], read: Read) -> None:
+        rows.sort(key=lambda row: str(row.id))
         self._rows = rows
         self._read = read
         self._uses = Counter(row.id for row in rows if isinstance(row.id, str))
-        self.invalid: dict[int, InvalidSubscription] = {}  # by position
+        self._invalid: dict[int, InvalidSubscription] = {}  # by position
 
-    def valid(self) -> Iterator[tuple[int, Subscribe]]:
-        """Each valid row by position; the others go to ``invalid``."""
+    def __iter__(self) -> Iterator[tuple[int, TableRow, Any]]:
+        """Each valid row with its position and what was read of it; the others are refused."""
         for position, row in enumerate(self._rows):
             try:
                 self._check(row)
-                stated = self._read(row.expression)
+                read = self._read(row)
             except PredicastError as error:
                 self.refuse(position, error)
             else:
-                yield position, Subscribe(row.id, stated, row.owner)
+                yield position, row, read
+
+    def refused(self) -> list[InvalidSubscription]:
+        """The rows that were set apart so far, in their order."""
+        return [each for _, each in sorted(self._invalid.items())]
 
     def refuse(self, position: int, error: PredicastError) -> None:
         """Set a row apart, with the reason."""
         row = self._rows[position]
         id, text = _shown(row.id), _shown(row.expression)
-        self.invalid[position] = InvalidSubscription(id, text, error.message)
+        self._invalid[position] = InvalidSubscription(id, text, error.message)
 
     def _check(self, row: TableRow) -> None:
         check_id("id", row.id)

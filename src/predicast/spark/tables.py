@@ -1,8 +1,8 @@
-"""Tables of subscriptions: a DataFrame's ids, expressions and owners, brought to the driver."""
+"""Tables of subscriptions: the ids, expressions, owners and dialects of a DataFrame, as texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -14,24 +14,38 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def collected(
-    table: DataFrame, id: str, expression: str, owner: str | None
-) -> Iterator[tuple[Any, ...]]:
-    """The rows of the table: id, expression and, if there is such a column, owner."""
+def chosen(
+    table: DataFrame, id: str, expression: str, owner: str | None, dialect: str | None = None
+) -> DataFrame:
+    """The columns of the table that count, as texts: id, expression, owner and dialect.
+
+    The last two are null where the table has no such columns.
+    """
+    from pyspark.sql.functions import lit
+
     if table.isStreaming:
         raise PipelineError(
             "subscriptions are compiled from a batch DataFrame, not from a stream; "
             "read the table with spark.read, or compile inside foreachBatch"
         )
     schema = Schema(table.schema)
-    names = [id, expression] if owner is None else [id, expression, owner]
-    columns = [_as_text(schema, name, may_be_number=name == id) for name in names]
+    columns = [
+        lit(None).cast("string")
+        if name is None
+        else _as_text(schema, name, may_be_number=name == id)
+        for name in (id, expression, owner, dialect)
+    ]
     safe = table.toDF(*(f"c{position}" for position in range(len(schema.fields))))
-    arrow = safe.select(*columns).toArrow()
-    return zip(*map(_texts, arrow.columns), strict=True)
+    called = ("id", "expression", "owner", "dialect")
+    return safe.select(*(column.alias(name) for column, name in zip(columns, called, strict=True)))
 
 
-def _texts(column: pa.ChunkedArray) -> list[str | None]:
+def rows_of(columns: Iterable[pa.Array | pa.ChunkedArray]) -> Iterator[tuple[Any, ...]]:
+    """The rows of columns of texts."""
+    return zip(*map(_texts, columns), strict=True)
+
+
+def _texts(column: pa.Array | pa.ChunkedArray) -> list[str | None]:
     """The texts of a column. Bytes that are not Unicode, which Spark lets pass, become characters
     that no text may have: so one row is invalid, and not the table.
     """

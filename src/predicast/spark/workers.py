@@ -8,11 +8,11 @@ Spark was told, names and nullability included: it can be made to compare them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -24,12 +24,19 @@ from predicast.engine.judging import Explainer
 from predicast.errors import UnsupportedTableError
 from predicast.language.wording import Wording
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.interval_columns import (
+    Ends,
+    IntervalColumns,
+    ends_in_struct,
+    ends_of,
+    interval_fields,
+)
 from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
 from predicast.model.vocabulary import Vocabulary
-from predicast.spark.answers import BOUNDS, IDS, Answer, Answers, Asked, Bounds
+from predicast.spark.answers import BOUNDS, IDS, Answer, Asked, Bounds
 from predicast.spark.image import EngineFile, EngineImage
-from predicast.spark.schemas import GivenBy, ends_in_struct, interval_fields, unknown_column
+from predicast.spark.schemas import GivenBy, unknown_column
 from predicast.spark.shard_router import LOOKS
 from predicast.spark.shipping import Source
 
@@ -48,7 +55,7 @@ class AttributeReader:
     """How to read attributes from the columns that were sent."""
 
     sources: tuple[Source, ...]
-    intervals: Mapping[str, tuple[str, ...]]
+    intervals: IntervalColumns
 
     def attributes(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The attributes of a batch of events, flat and by name."""
@@ -73,7 +80,7 @@ class Matching:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with self.image.lent() as lent, _counted(lent, self.asked) as answers:
+        with self.image.lent() as lent, counted(lent, _incomparable(self.asked)) as answers:
             for batch in batches:
                 attributes = self.reader.attributes(batch)
                 for answer in answers.of(attributes, self.asked, self.bounds):
@@ -108,7 +115,7 @@ class Routing:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with self.router.lent() as lent, _counted(lent, self.asked) as answers:
+        with self.router.lent() as lent, counted(lent, _incomparable(self.asked)) as answers:
             for batch in batches:
                 attributes = self.reader.attributes(batch)
                 for answer in answers.of(attributes, self.asked, self.bounds):
@@ -181,7 +188,7 @@ class MatchingColumns:
     bounds: Bounds = BOUNDS
 
     def __call__(self, structs: Iterable[pa.StructArray]) -> Iterator[pa.ListArray]:
-        with self.image.lent() as lent, _counted(lent, self.asked) as answers:
+        with self.image.lent() as lent, counted(lent, _incomparable(self.asked)) as answers:
             for array in structs:
                 events = _fields(array)
                 asked = self._asked(events.schema)
@@ -191,15 +198,17 @@ class MatchingColumns:
     def _asked(self, schema: pa.Schema) -> Asked:
         """How to read events of a schema, some of whose structs may be intervals."""
         givers = {each for several in self.given_by.values() for each in several}
-        fields = [field for each in givers for field in interval_fields(each)]
-        names = find_leaves(schema, {*givers, *fields})
+        given = self.asked.intervals
+        structs = {*givers, *(each for each in given.values() if isinstance(each, str))}
+        fields = [field for each in structs for field in interval_fields(each)]
+        names = find_leaves(schema, {*structs, *fields})
         found = {each: ends_in_struct(each, names) for each in givers}
         recognised = {name: ends for name, ends in found.items() if ends is not None}
-        intervals = recognised | dict(self.asked.intervals)
+        intervals = recognised | {name: ends_of(name, each, names) for name, each in given.items()}
         self._check(schema, intervals)
         return self.asked._replace(intervals=intervals)
 
-    def _check(self, schema: pa.Schema, intervals: Mapping[str, tuple[str, ...]]) -> None:
+    def _check(self, schema: pa.Schema, intervals: Ends) -> None:
         """Refuse events that lack an attribute by their type, as opposed to by their values."""
         leaves = find_leaves(schema)
         for name, givers in sorted(self.given_by.items()):
@@ -217,18 +226,31 @@ class MatchingColumns:
                 )
 
 
+class Counts(Protocol):
+    """What answers, and counts the events that it could make nothing of."""
+
+    invalid: int
+
+    @property
+    def latest(self) -> str | None:
+        """What was wrong with the last of them."""
+
+
+A = TypeVar("A", bound=Counts)
+
+
 @contextmanager
-def _counted(answers: Answers, asked: Asked) -> Iterator[Answers]:
-    """Log in the end how many events had something that cannot be compared."""
+def counted(answers: A, what: str) -> Iterator[A]:
+    """Log in the end how many events were invalid; ``what`` says in which way."""
     before = answers.invalid
     yield answers
     if answers.invalid > before:
-        _log.warning(
-            "%d events had values that cannot be compared (on_invalid=%r); the last: %s",
-            answers.invalid - before,
-            asked.on_invalid,
-            answers.engine.invalid.latest,
-        )
+        number = answers.invalid - before
+        _log.warning("%d events %s; the last: %s", number, what, answers.latest)
+
+
+def _incomparable(asked: Asked) -> str:
+    return f"had values that cannot be compared (on_invalid={asked.on_invalid!r})"
 
 
 def _fields(events: object) -> pa.RecordBatch:

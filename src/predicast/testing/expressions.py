@@ -26,6 +26,11 @@ _SPANS: Final = st.builds(
 
 _NETWORKS: Final = ("10.0.0.0/8", "10.1.2.3", "0.0.0.0/0", "2001:db8::/32", "::/0", "::ffff:0:0/96")
 _ADDRESSES: Final = ("10.1.2.3", "11.0.0.1", "2001:db8::1", "::ffff:10.1.2.3", "fe80::1%eth0")
+_CESQL: Final = (
+    *("a", "INT(a)", "STRING(b)", "BOOL(a)", "NOT a", "a = b", "a < c", "a + 1", "-b", "a / b"),
+    *("LENGTH(a)", "CONCAT(a, '-', b)", "SUBSTRING(a, b)", "a LIKE 'a%'", "a IN (b, 'ab', 1)"),
+    *("EXISTS a", "EXISTS a AND NOT EXISTS b", "a = 'a' OR b = 1", "a XOR (b AND c)"),
+)
 
 
 def _is_plain(constraint: Constraint) -> bool:
@@ -74,6 +79,8 @@ def _arguments(draw: st.DrawFn, function: str, place: int, kind: Kind, depth: in
         return Constant(draw(st.sampled_from(UNITS)))
     if function == "ip_in" and draw(st.booleans() if place == 0 else st.just(True)):
         return Constant(draw(st.sampled_from(_NETWORKS if place else _ADDRESSES)))
+    if function == "cesql":
+        return Constant(draw(st.sampled_from(_CESQL)))
     if function in {"round", "substring"} and place and draw(st.integers(0, 5)):
         return Constant(draw(st.integers(-3, 5)))
     kinds = known.parameter(place) & SCALARS

@@ -17,15 +17,16 @@ from bench.measuring.sizes import Size
 from bench.real import corpus, rsigma, run, selective
 from bench.real.corpus import Corpus, Firing, MissingCorpusError, Rule, read_corpus
 from bench.real.detecting import OURS, Detecting, measure_detecting
+from bench.real.dialects import WORKLOADS, Spoken
 from bench.real.events import event_table, like
 from bench.real.loading import adapted, probe
 from bench.real.report import report_tables
 from bench.real.results import LoadingResult, Rate, RealReport, SelectiveResult, SigmaResult
 from bench.real.selective import ALIKE, FAMILIES, Selective, measure_selective
-from bench.real.sigma import TEXT
-from bench.real.sigma.text import expression_text
+from bench.real.where_text import expression_text
 from predicast import Engine, attr
 from predicast.language import to_subscription
+from predicast.language.sigma.dialect import KEYWORDS
 
 EVENT = {
     "Image": "C:\\Users\\xodih\\Downloads\\tool.exe",
@@ -38,8 +39,15 @@ EVENT = {
     "UtcTime": "2025-12-11 06:43:20.052",
     "LogonId": "0x317fb",
 }
-RULE = Rule("r1", "Tool", "somebody", {}, {"s": {"Image|endswith": "\\tool.exe"}, "condition": "s"})
-TINY = Corpus([RULE], [Firing("r1", EVENT)])
+ID = "8b3c1f0e-4a57-4c6e-9d28-5e0f7a91b2c3"
+RULE = Rule(
+    id=ID,
+    title="Tool",
+    author="somebody",
+    logsource={"product": "windows"},
+    detection={"s": {"Image|endswith": "\\tool.exe"}, "condition": "s"},
+)
+TINY = Corpus([RULE], [Firing(ID, EVENT)])
 
 
 # The corpus.
@@ -53,7 +61,7 @@ def test_a_corpus_that_is_not_there_is_named(
         read_corpus()
     result = CliRunner().invoke(app, ["real", "sigma", "--out", str(tmp_path)])
     assert result.exit_code == 2
-    assert "Sigma corpus" in result.output
+    assert "sigma is neither in shared/cases" in " ".join(result.output.split())
 
 
 def test_events_happen_again_elsewhere() -> None:
@@ -70,7 +78,7 @@ def test_events_happen_again_elsewhere() -> None:
         assert len(words[1]) >= 3
         assert event["User"].partition("\\")[2] == words[3]
         assert event["Hashes"].endswith(EVENT["Hashes"][-40:])  # type: ignore[index]
-        assert event["Image"] in event[TEXT].splitlines()
+        assert event["Image"] in event[KEYWORDS].splitlines()
 
 
 def test_a_table_has_strings_where_an_attribute_is_not_always_an_integer() -> None:
@@ -122,14 +130,14 @@ LOADED = '{\\"rules\\": 1, \\"refused\\": [], \\"unread\\": [], \\"loaded_s\\": 
 
 
 def test_rsigma_is_asked_round_by_round(tmp_path: Path) -> None:
-    with rival_that_answers(tmp_path, LOADED, "0.25", '[[\\"r1\\"]]') as rival:
+    with rival_that_answers(tmp_path, LOADED, "0.25", f'[[\\"{ID}\\"]]') as rival:
         assert rival.load_s == 0.5
         assert rival.seconds() == 0.25
-        assert rival.pairs() == {(0, "r1")}
+        assert rival.pairs() == {(0, ID)}
 
 
 def test_rsigma_is_left_out_if_it_refuses_rules(tmp_path: Path) -> None:
-    refusing = LOADED.replace("[]", '[[\\"r1\\", \\"odd\\"]]', 1)
+    refusing = LOADED.replace("[]", f'[[\\"{ID}\\", \\"odd\\"]]', 1)
     with pytest.raises(LeftOutError, match="odd"):
         rival_that_answers(tmp_path, refusing)
 
@@ -226,6 +234,7 @@ def test_a_tiny_run_measures_and_writes_everything(
         Detecting(batches=(5,), singles=5, rounds=1, with_rsigma=False),
         Selective(rules=(100,), batch=20, singles=5, rounds=1),
         ((3, "text"),),
+        Spoken(subscriptions=100, events=20, singles=5, rounds=1),
     )
     monkeypatch.setitem(run.EFFORT, Size.SMALL, tiny)
     monkeypatch.setattr(run, "read_corpus", lambda: TINY)
@@ -237,4 +246,6 @@ def test_a_tiny_run_measures_and_writes_everything(
     assert written.sigma.matches == 50
     assert len(written.selective) == 2 * len(FAMILIES)
     assert written.loading == REPORT.loading
+    assert [each.dialect for each in written.dialects] == list(WORKLOADS)
+    assert all(each.matches for each in written.dialects)
     assert (tmp_path / "real.png").exists()

@@ -15,6 +15,7 @@ from tests.unit.cli.terminals import on_a_terminal
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = [
     DOCS / "how-to" / "match-files.md",
+    DOCS / "how-to" / "match-sigma-rules-with-files.md",
     DOCS / "how-to" / "match-graphs.md",
     DOCS / "how-to" / "match-by-meaning.md",
     DOCS / "how-to" / "keep-subscriptions-in-a-table.md",
@@ -25,7 +26,7 @@ PAGES = [
 ]
 
 # A file is a fenced block under a line with its name: `events.csv`:
-FILE = re.compile(r"^`([\w.-]+)`:\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^`([\w./-]+)`:\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
@@ -61,6 +62,7 @@ def test_the_page_shows_something(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_page_shows_what_happens(folder: Path, page: Path) -> None:
     for name, text in FILE.findall(page.read_text(encoding="utf-8")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     for command, output in examples(page):
         assert trimmed(shown_by(command)) == trimmed(output), command

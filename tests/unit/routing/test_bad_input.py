@@ -79,6 +79,10 @@ def event(sequence: int = 1, publisher: str = "host") -> Published:
         (Announce(HOST_EPOCH, -1, ()), "MalformedMessageError"),
         (Announce(HOST_EPOCH, 1 << 70, ()), "MalformedMessageError"),
         (Announce("now", 2, ()), "MalformedMessageError"),  # type: ignore[arg-type]
+        (
+            Announce(HOST_EPOCH, 2, (Subscribe("t", "x is 1", dialect="wishes"),)),
+            "MalformedMessageError",
+        ),
         (Announce(HOST_EPOCH, 2, (Subscribe("", "x > 1"),)), "MalformedMessageError"),
         (Announce(HOST_EPOCH, 2, (Subscribe("t", "x" * 70_000),)), "TextTooLongError"),
         (Announce(HOST_EPOCH, 2, (Subscribe("t", "x >"),)), "ParseError"),

@@ -310,7 +310,8 @@ class TestOpening:
         from deltalake import DeltaTable
 
         read = DeltaTable(str(table.path)).to_pyarrow_table().sort_by("id")
-        assert read.to_pylist() == [
-            {"id": "a", "owner": "alice", "expression": "a = 1", "parameters": None},
-            {"id": "c", "owner": None, "expression": "c < :x", "parameters": '{"x":1}'},
+        assert read.column_names == ["id", "owner", "expression", "parameters", "dialect"]
+        assert [tuple(row.values()) for row in read.to_pylist()] == [
+            ("a", "alice", "a = 1", None, None),
+            ("c", None, "c < :x", '{"x":1}', None),
         ]

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _MAX_BYTES: Final = 16 << 20  # of what is remembered
 _TITLE: Final = "title"
+_AUTHOR: Final = "author"
 
 
 class About:
@@ -42,6 +43,9 @@ class About:
         return {"about": found} if found else {}
 
     def titled(self, id: str) -> str:
-        """The id, with the title if there is one."""
-        title = self.of(id).get(_TITLE)
-        return f"{id} ({title})" if isinstance(title, str) else id
+        """The id, with the title if there is one, and the author, who may have to be named."""
+        about = self.of(id)
+        title, author = about.get(_TITLE), about.get(_AUTHOR)
+        by = [f"by {author}"] if isinstance(author, str) else []
+        said = ", ".join([title, *by] if isinstance(title, str) else by)
+        return f"{id} ({said})" if said else id

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from predicast.cli.options import ExpressionField, IdField
+from predicast.cli.options import DialectOption, ExpressionField, IdField
 from predicast.cli.subscriptions.options import (
     AsJson,
     Expression,
@@ -22,6 +22,8 @@ from predicast.cli.subscriptions.options import (
 from predicast.cli.subscriptions.showing import show_commit
 
 if TYPE_CHECKING:
+    from predicast.cli.files.source import Source
+    from predicast.cli.files.subscriptions import Fields
     from predicast.engine import Subscribe
 
 
@@ -36,6 +38,7 @@ def add(  # noqa: PLR0913  # an option is a parameter
     parameter: Parameters = None,
     file: FromFile = None,
     subscriptions_format: FileForm = None,
+    dialect: DialectOption = None,
     id_field: IdField = "id",
     expression_field: ExpressionField = "expression",
     replace: Annotated[
@@ -47,39 +50,36 @@ def add(  # noqa: PLR0913  # an option is a parameter
 
     A table is made where there is none.
     """
+    from dataclasses import replace as replaced
+
+    from predicast.cli.files.subscriptions import Fields, subscriptions_in
     from predicast.engine import Subscribe
 
     check_one_way(alone=id is not None or bool(parameter), file=file, what="ID and EXPRESSION")
     if file is not None:
-        given = _from_file(file, subscriptions_format, id_field, expression_field, owner)
+        source = subscriptions_in(file, subscriptions_format, dialect)
+        given = _from_file(source, Fields(id_field, expression_field), owner)
     else:
         if id is None or expression is None:
             raise typer.BadParameter("say what it states", param_hint="'EXPRESSION'")
-        given = [Subscribe(id, expression, owner, parameter_values(parameter))]
+        given = [Subscribe(id, expression, owner, parameter_values(parameter), dialect=dialect)]
     into = opened(table, create=True)
     if replace:
-        given = [
-            Subscribe(each.id, each.expression, each.owner, each.parameters, replace=True)
-            for each in given
-        ]
-        committed = into.apply(given)
+        committed = into.apply(replaced(each, replace=True) for each in given)
         show_commit(committed.version, committed.counts._asdict(), as_json=as_json)
     else:
         version = into.subscribe_many(given)
         show_commit(version, {"subscribed": len(given)}, as_json=as_json)
 
 
-def _from_file(
-    path: str, form: FileForm, id: str, expression: str, owner: str | None
-) -> list[Subscribe]:
+def _from_file(source: Source, fields: Fields, owner: str | None) -> list[Subscribe]:
     from dataclasses import replace
 
-    from predicast.cli.files.subscriptions import Fields, subscribes, subscriptions_in
+    from predicast.cli.files.subscriptions import subscribes
     from predicast.cli.terminal import progress
 
-    source = subscriptions_in(path, form)
     with progress("Reading subscriptions", source.size()) as report:
-        given = list(subscribes(source, Fields(id, expression), report))
+        given = list(subscribes(source, fields, report))
     if owner is None:
         return given
     return [each if each.owner else replace(each, owner=owner) for each in given]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from predicast.cli.options import ExpressionField, IdField
+from predicast.cli.options import DialectOption, ExpressionField, IdField
 from predicast.cli.subscriptions.options import (
     AsJson,
     Expression,
@@ -31,6 +31,7 @@ def change(
     parameter: Parameters = None,
     file: FromFile = None,
     subscriptions_format: FileForm = None,
+    dialect: DialectOption = None,
     id_field: IdField = "id",
     expression_field: ExpressionField = "expression",
     as_json: AsJson = False,
@@ -48,12 +49,12 @@ def change(
     if file is not None:
         from predicast.cli.files.subscriptions import Fields, subscribes, subscriptions_in
 
-        source = subscriptions_in(file, subscriptions_format)
+        source = subscriptions_in(file, subscriptions_format, dialect)
         read = subscribes(source, Fields(id_field, expression_field))
-        given = [Change(each.id, each.expression, each.parameters) for each in read]
+        given = [Change(each.id, each.expression, each.parameters, each.dialect) for each in read]
     else:
         if id is None:
             raise typer.BadParameter("say which", param_hint="'ID'")
-        given = [Change(id, expression, parameter_values(parameter))]
+        given = [Change(id, expression, parameter_values(parameter), dialect)]
     committed = opened(table).apply(given)
     show_commit(committed.version, committed.counts._asdict(), as_json=as_json)

@@ -61,7 +61,10 @@ def document_of(row: Row) -> dict[str, Any]:
     document: dict[str, Any] = {"id": row.id}
     if row.owner is not None:
         document["owner"] = row.owner
-    if row.expression is not None and row.expression.startswith(_JSON_FORM):
+    if row.dialect is not None:
+        document["dialect"] = row.dialect
+    is_text = row.expression is None or not row.expression.startswith(_JSON_FORM)
+    if row.expression is not None and row.dialect is None and not is_text:
         document["subscription"] = msgspec.Raw(row.expression.encode())
     else:
         document["expression"] = row.expression
@@ -75,4 +78,6 @@ def shown_expression(row: Row | None) -> str:
     if row is None:
         return ""
     said = row.expression or ""
+    if row.dialect is not None:
+        said = f"{row.dialect}: {said}"
     return said if row.parameters is None else f"{said}  {row.parameters}"

@@ -33,6 +33,7 @@ from predicast.graph.matching.registry import DEFAULT
 from predicast.graph.ontology import Ontology
 from predicast.graph.patterns import GraphPattern
 from predicast.graph.terms import Term, Variable
+from predicast.matching.matcher import Pairs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,6 +190,11 @@ class GraphEngine(EngineOf[PatternStore, PatternView]):
             lambda view: [sorted(view.ids.names(keys)) for keys in view.matcher.match_batch(read)]
         )
 
+    def match_keys(self, events: Sequence[GraphEvent]) -> Pairs:
+        """The matches as pairs of numbers: an event's position, and a key (see ``key``)."""
+        read = self._read_all(events, None)
+        return self._ask(lambda view: Pairs.of(view.matcher.match_batch(read)))
+
     def match_arrow(
         self, batch: TableLike, *, column: str | None = None, format: str | None = None
     ) -> pa.Table:
@@ -199,7 +205,6 @@ class GraphEngine(EngineOf[PatternStore, PatternView]):
         """
         import numpy as np
 
-        from predicast.matching.matcher import Pairs
         from predicast.matching.matches import matches_table
 
         texts = _texts(batch, column)

@@ -83,6 +83,8 @@ def _call(function: str, arguments: tuple[Tree, ...]) -> tuple[str, int]:
         return f"-({text})" if text.startswith("-") else f"-{text}", _SIGNED
     if function.startswith("cast "):
         return f"CAST({text_of(arguments[0])} AS {function.split()[1]})", _PRIMARY
+    if function == "cesql":  # its text says which attributes it takes
+        arguments = arguments[:1]
     return f"{function}({', '.join(map(text_of, arguments))})", _PRIMARY
 
 

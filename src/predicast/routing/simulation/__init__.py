@@ -9,7 +9,7 @@ module             what is in it
 ``network``        messages on their way, and what may become of them
 ``tree``           who hangs from whom, ``population`` who is there
 ``broker``         a router with a disk, ``client`` a host that writes into the ledger
-``mischief``       crashes, cut links, brokers that leave
+``mischief``       crashes, cut links, brokers that leave and that join
 ``workloads``      worlds: what clients want and publish
 ``ledger``         what clients sent and heard, ``checkers`` what must hold of it
 ``convergence``    whether brokers agree, and keep nothing that nobody needs

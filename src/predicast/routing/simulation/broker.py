@@ -1,10 +1,11 @@
 """A broker in the simulated network: a router, its disk, and the ways in which it may fall.
 
 What a router hands out may only be sent once its state lasts. So each step ends in two acts: the
-state goes to disk, then the messages go out. A broker that is to fall does so before, between or
-after them: the disk has the step or it has not, the neighbours have heard of it or they have not.
+journal goes to disk, then the messages go out. A broker that is to fall does so before, within,
+between or after them: the disk has the step, a part of it or nothing, the neighbours have heard of
+it or they have not.
 
-Nobody reads a disk but a broker that has fallen, so that it is only written when one is about to.
+Nobody reads a disk but a broker that has fallen, so that none is written where none may fall.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ from dataclasses import replace
 from functools import partial
 
 from predicast.routing import Message, Router, RouterOptions, Send
+from predicast.routing.journal import Journal, recovered
 from predicast.routing.simulation.clock import Clock
-from predicast.routing.state_codec import state_from_bytes, state_to_bytes
 
 
 class Fall(enum.Enum):
     """Where in a step a broker falls."""
 
     BEFORE_WRITING = enum.auto()
+    WHILE_WRITING = enum.auto()
     BEFORE_SENDING = enum.auto()
     AFTER_SENDING = enum.auto()
 
@@ -36,6 +38,8 @@ class Broker:
         options: RouterOptions,
         clock: Clock,
         send: Callable[[str, str, Message], None],
+        *,
+        may_fall: bool = True,
     ) -> None:
         self.name = options.name
         self.router: Router | None = None
@@ -43,18 +47,27 @@ class Broker:
         self._options = options
         self._clock = clock
         self._send = send
-        self._disk: bytes | None = None
+        self._may_fall = may_fall
+        self._disk: bytearray | None = None
+        self._journal: Journal | None = None
         self._fall: Fall | None = None
+        self._torn = 0.0  # how much of the last entry is written, if it falls while writing
         self._life = 0
         self._wake: float | None = None
+
+    @property
+    def was_started(self) -> bool:
+        """Whether it was ever there."""
+        return self._life > 0
 
     def start(self) -> None:
         """Come up with what is on the disk."""
         if self.router is None:
             self._life += 1
             self._wake = None
-            kept = None if self._disk is None else state_from_bytes(self._disk)
+            kept = None if self._disk is None else recovered(bytes(self._disk))
             self.router = Router(self._options, kept)
+            self._journal = Journal(self.router) if self._may_fall else None
             self._step(self.router.start(self._clock.now))
 
     def receive(self, sender: str, message: Message) -> None:
@@ -62,11 +75,10 @@ class Broker:
         if self.router is not None:
             self._step(self.router.receive(message, sender, self._clock.now))
 
-    def fall(self, where: Fall) -> None:
-        """Crash in the next step."""
+    def fall(self, where: Fall, torn: float = 0.5) -> None:
+        """Crash in the next step; ``torn`` is the share that is written before it falls in that."""
         if self.router is not None:
-            self._fall = where
-            self._disk = state_to_bytes(self.router.state())
+            self._fall, self._torn = where, torn
 
     def crash(self) -> None:
         """Crash without another step, if it was to crash and has not yet."""
@@ -93,8 +105,10 @@ class Broker:
         if fall is Fall.BEFORE_WRITING:
             self._end()
             return
-        if fall is not None:
-            self._disk = state_to_bytes(router.state())
+        self._write()
+        if fall is Fall.WHILE_WRITING:
+            self._end()
+            return
         if fall is not Fall.BEFORE_SENDING:
             for interface, message in sends:
                 self._send(self.name, interface, message)
@@ -104,6 +118,17 @@ class Broker:
             self._depart()
         else:
             self._set_timer()
+
+    def _write(self) -> None:
+        if self._journal is None:
+            return
+        data, is_whole = self._journal.entry()
+        is_torn = self._fall is Fall.WHILE_WRITING
+        if not is_whole:
+            assert self._disk is not None
+            self._disk += data[: int(len(data) * self._torn)] if is_torn else data
+        elif not is_torn:  # or the file would not have been renamed yet
+            self._disk = bytearray(data)
 
     def _set_timer(self) -> None:
         assert self.router is not None
@@ -125,7 +150,7 @@ class Broker:
     def _end(self) -> None:
         if self.router is not None:
             self.counted += Counter(self.router.statistics())
-        self.router = None
+        self.router = self._journal = None
         self._fall = None
 
     def _depart(self) -> None:

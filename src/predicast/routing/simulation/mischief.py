@@ -1,4 +1,4 @@
-"""What goes wrong in a round, drawn before it begins: crashes, cut links, brokers that leave.
+"""What goes wrong in a round, drawn before it begins: crashes, cut links, who leaves and who joins.
 
 Only brokers without clients leave: clients have nobody else to go to. Everything is mended when the
 round ends, however long it was to last.
@@ -35,6 +35,7 @@ class Mischief:
         self,
         brokers: Sequence[Broker],
         leavers: Sequence[Broker],
+        newcomers: Sequence[Broker],
         links: Sequence[tuple[str, str]],
         round_s: float,
     ) -> None:
@@ -46,6 +47,8 @@ class Mischief:
         for broker in leavers:
             for moment, length in self._moments(faults.leave_rate, faults.down_s, round_s):
                 self._later(moment, partial(self._leave, broker, length))
+        for broker in newcomers:
+            self._later(self._random.random() * round_s, partial(self._join, broker))
         for one, other in links:
             for moment, length in self._moments(faults.partition_rate, faults.cut_s, round_s):
                 self._later(moment, partial(self._cut, one, other, length))
@@ -77,7 +80,7 @@ class Mischief:
         if broker.router is None:
             return
         self.done["crashes"] += 1
-        broker.fall(self._random.choice(tuple(Fall)))
+        broker.fall(self._random.choice(tuple(Fall)), self._random.random())
         # A broker that has nothing to do falls all the same.
         self._later(down_s / 4, broker.crash)
         self._later(down_s, broker.start)
@@ -87,6 +90,11 @@ class Mischief:
             self.done["leaves"] += 1
             broker.leave()
         self._later(down_s, broker.start)
+
+    def _join(self, broker: Broker) -> None:
+        if not broker.was_started:
+            self.done["joins"] += 1
+        broker.start()
 
     def _cut(self, one: str, other: str, cut_s: float) -> None:
         self.done["partitions"] += 1

@@ -24,6 +24,7 @@ class Fault(enum.StrEnum):
     DUPLICATE = "duplicate"
     REORDER = "reorder"
     LEAVE = "leave"
+    JOIN = "join"
 
 
 class WorkloadName(enum.StrEnum):
@@ -32,6 +33,9 @@ class WorkloadName(enum.StrEnum):
     DVE = "dve"
     MARKET = "market"
     AUCTION = "auction"
+
+
+_SHARES: Final = frozenset({"loss", "duplicate", "reorder", "join"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +51,12 @@ class Faults:
     partition_rate: float = 0.0  # of each link between brokers
     cut_s: float = 1.5  # the longest that a link is cut
     leave_rate: float = 0.0  # how often each broker says goodbye, to join again later
+    join: float = 0.0  # the share of brokers, of those that may, that nobody has heard of before
 
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            most = 1.0 if each.name in {"loss", "duplicate", "reorder"} else 3600.0
+            most = 1.0 if each.name in _SHARES else 3600.0
             if not 0.0 <= value <= most:
                 raise InvalidOptionError(
                     f"{each.name} is a number from 0 to {most:g}, not {value!r}", option=each.name
@@ -71,6 +76,7 @@ _USUAL: Final[dict[Fault, Faults]] = {
     Fault.DUPLICATE: Faults(duplicate=0.05),
     Fault.REORDER: Faults(reorder=0.1),
     Fault.LEAVE: Faults(leave_rate=0.03),
+    Fault.JOIN: Faults(join=0.3),
 }
 
 

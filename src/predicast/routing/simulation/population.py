@@ -73,6 +73,21 @@ def leavers(options: SimulationOptions, random: Random) -> list[int]:
     return [number for number in range(1, options.brokers) if random.random() < _MAY_LEAVE]
 
 
+def newcomers(tree: Tree, options: SimulationOptions, random: Random) -> dict[int, int]:
+    """The brokers that come in the middle, each with the round in which it does.
+
+    None is anybody's parent to begin with, or those below would have nobody to wait for.
+    """
+    if not options.faults.join:
+        return {}
+    ends = [number for number, below in enumerate(tree.children()) if number and not below]
+    return {
+        number: random.randrange(options.rounds)
+        for number in ends
+        if random.random() < options.faults.join
+    }
+
+
 def placed(
     tree: Tree, options: SimulationOptions, workload: Workload, without: Sequence[int]
 ) -> list[int]:

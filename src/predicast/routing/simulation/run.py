@@ -33,6 +33,7 @@ from predicast.routing.simulation.population import (
     client_name,
     leavers,
     link_options,
+    newcomers,
     placed,
     router_options,
 )
@@ -71,10 +72,12 @@ class Simulation:
         self._network.calm = True
         self._mischief = Mischief(self.clock, self._network, faults, random_of(seed, "mischief"))
         self.brokers = [
-            Broker(each, self.clock, self._send) for each in router_options(self.tree, options)
+            Broker(each, self.clock, self._send, may_fall=faults.crash_rate > 0)
+            for each in router_options(self.tree, options)
         ]
         leaving = leavers(options, random_of(seed, "leavers"))
         self._leavers = [self.brokers[number] for number in leaving]
+        self._joins_in = newcomers(self.tree, options, random_of(seed, "newcomers"))
         self.homes = placed(self.tree, options, self._workload, leaving)
         self.clients = [
             Client(
@@ -90,6 +93,7 @@ class Simulation:
             **{broker.name: broker.receive for broker in self.brokers},
             **{client.name: client.receive for client in self.clients},
         }
+        self._round = -1
         self._judge = Judge(self.ledger)
         self._converged: list[float] = []
         self._verdicts: list[Verdict] = []
@@ -111,7 +115,7 @@ class Simulation:
     # The rounds.
 
     def _begin(self) -> None:
-        for broker in self.brokers:
+        for broker in self._there():
             broker.start()
         for client in self.clients:
             client.start()
@@ -123,11 +127,14 @@ class Simulation:
         self._wait()
 
     def _work(self, number: int, progress: Callable[[int], None]) -> None:
-        options = self.options
+        options, before, self._round = self.options, self._there(), number
+        there = self._there()
         self._network.disturb()
         links = [(broker, parent) for broker, parent in self._parents() if parent is not None]
         links += [(client.name, broker_name(home)) for client, home in self._at_home()]
-        self._mischief.plan(self.brokers, self._leavers, links, options.round_s)
+        leavers = [broker for broker in self._leavers if broker in there]
+        coming = [broker for broker in there if broker not in before]
+        self._mischief.plan(there, leavers, coming, links, options.round_s)
         begin, turn_s = self.clock.now, options.round_s / TURNS
         for turn in range(TURNS):
             done, turns = number * TURNS + turn, options.rounds * TURNS
@@ -153,8 +160,10 @@ class Simulation:
             act = partial(self.clients[client].announce, operations)
             self.clock.after(self._random.random() * turn_s * 0.9, act)
         events: dict[int, list[Mapping[str, Any]]] = {}
+        absent = {number for number, home in enumerate(self.homes) if not self._is_there(home)}
         for client, event in turn.publications:
-            events.setdefault(client, []).append(event)
+            if client not in absent:  # what waits for its broker would be judged in another round
+                events.setdefault(client, []).append(event)
         batch = self.options.batch
         for client, published in events.items():
             for first in range(0, len(published), batch):
@@ -178,9 +187,18 @@ class Simulation:
             self.clock.run_until(self.clock.now + _LOOK_EVERY_S)
 
     def _unrest(self) -> str | None:
-        for broker in self.brokers:
+        there = self._there()
+        for broker in there:
             broker.recover()
-        return unrest(self.brokers, self.clients)
+        clients = [client for client, home in self._at_home() if self._is_there(home)]
+        return unrest(there, clients)
+
+    def _there(self) -> list[Broker]:
+        """The brokers that have come, or come in this round."""
+        return [each for number, each in enumerate(self.brokers) if self._is_there(number)]
+
+    def _is_there(self, number: int) -> bool:
+        return self._joins_in.get(number, -1) <= self._round
 
     # What is looked at.
 

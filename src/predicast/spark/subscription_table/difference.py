@@ -152,7 +152,8 @@ def operations(changes: Iterable[RowChange]) -> list[Operation]:
             continue
         subscribe = operation_of(after)
         if before is not None and before.owner == after.owner:
-            found.append(Change(change.id, subscribe.expression, subscribe.parameters))
+            said = subscribe.expression, subscribe.parameters, subscribe.dialect
+            found.append(Change(change.id, *said))
             continue
         if before is not None:
             found.append(Unsubscribe(change.id))

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from predicast.errors import DamagedTableError, SubscriptionTableError, TableNotWrittenError
-from predicast.spark.subscription_table.rows import COLUMNS
+from predicast.spark.subscription_table.rows import COLUMNS, DIALECT
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,6 +80,8 @@ class DataFiles:
         try:
             with pq.ParquetFile(path) as opened:
                 table = opened.read(columns=list(columns))
+            if DIALECT in columns and DIALECT not in table.column_names:
+                table = table.append_column(DIALECT, pa.nulls(len(table), pa.string()))
             strings = [pa.field(name, pa.string()) for name in columns]
             table = table.select(list(columns)).cast(pa.schema(strings))
             table.validate(full=True)  # that strings are text, above all
@@ -119,6 +121,8 @@ class DataFiles:
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
+        if not has_dialects(rows):
+            rows = rows.drop_columns([DIALECT])  # which the table may lack
         name = f"part-{uuid.uuid4()}.parquet"
         path = self._folder / name
         try:
@@ -137,6 +141,11 @@ class DataFiles:
         for each in files:
             with suppress(OSError):
                 (self._folder / each.path).unlink(missing_ok=True)
+
+
+def has_dialects(rows: pa.Table) -> bool:
+    """Whether some row is in a dialect."""
+    return bool(rows[DIALECT].null_count < len(rows))
 
 
 def _parts(rows: pa.Table) -> Iterator[pa.Table]:

@@ -30,7 +30,7 @@ from predicast.errors import (
     suggest,
 )
 from predicast.spark.subscription_table.files import DataFile, not_written, statistics
-from predicast.spark.subscription_table.rows import COLUMNS, schema
+from predicast.spark.subscription_table.rows import COLUMNS, DIALECT, schema
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
@@ -212,6 +212,8 @@ class TableLog:
         """Refuse a table that is none of subscriptions, or that cannot be read file by file."""
         kinds = {field.name: field.type for field in table.schema().fields}
         for column in COLUMNS:
+            if column not in kinds and column == DIALECT:
+                continue  # of before there were any
             if column not in kinds:
                 close = suggest(column, kinds)
                 hint = f"; is it {close!r}?" if close else ""
@@ -284,6 +286,26 @@ class TableLog:
                 raise self._no_such_table(
                     f"its column {field.name!r} would be lost in a change", field.name
                 )
+
+    def has_dialects(self, seen: Version) -> bool:
+        """Whether a row of the table may be in a dialect."""
+        return any(field.name == DIALECT for field in seen.opened.schema().fields)
+
+    def add_dialects(self, seen: Version) -> None:
+        """Make a version of a table of before there were any whose rows may be in a dialect."""
+        from deltalake import CommitProperties, Field
+        from deltalake.exceptions import DeltaError
+        from deltalake.schema import PrimitiveType
+
+        facts = {"predicast.operation": "add a column of dialects"}
+        try:
+            seen.opened.alter.add_columns(
+                Field(DIALECT, PrimitiveType("string")),
+                commit_properties=CommitProperties(custom_metadata=facts, max_commit_retries=0),
+            )
+        except DeltaError as error:
+            if not self.has_dialects(self.latest()):  # nor has anybody else made it meanwhile
+                raise not_written(self.folder, OSError(str(error))) from error
 
     def commit(
         self,

@@ -6,10 +6,14 @@
     owner        string             whose it is
     expression   string, not null   the ``where`` text, as it was given
     parameters   string             the values of the text's ``:names``, as a JSON object
+    dialect      string             of the text, if it is not ``where``
 
-Four columns of strings, which whatever reads Delta tables can read, and SQL can search. A
-subscription that was given as an object is written as text; as JSON (``{"any": …}``) where that
-text would not read back as the same, so that nothing is ever lost in a table.
+Columns of strings, which whatever reads Delta tables can read, and SQL can search. A subscription
+that was given as an object is written as text; as JSON (``{"any": …}``) where that text would not
+read back as the same, so that nothing is ever lost in a table.
+
+Tables that were made before there were dialects lack the last column, and get it when a row has
+one. A file in which no row has one lacks it as well.
 """
 
 from __future__ import annotations
@@ -30,7 +34,8 @@ from predicast.language import (
     to_subscription,
     to_where,
 )
-from predicast.language.reading import as_held, stated_by
+from predicast.language.dialect_registry import stated_in
+from predicast.language.reading import WHERE, ReadText, as_held
 from predicast.model import Event
 
 if TYPE_CHECKING:
@@ -41,7 +46,8 @@ if TYPE_CHECKING:
     from predicast.language import Readable
     from predicast.model import Subscription, Value
 
-COLUMNS: Final = ("id", "owner", "expression", "parameters")
+DIALECT: Final = "dialect"
+COLUMNS: Final = ("id", "owner", "expression", "parameters", DIALECT)
 REQUIRED: Final = ("id", "expression")
 _JSON: Final = "{"  # no ``where`` text begins like this
 
@@ -53,6 +59,7 @@ class Row(NamedTuple):
     owner: str | None
     expression: str | None
     parameters: str | None
+    dialect: str | None = None
 
 
 class InvalidRow(NamedTuple):
@@ -78,7 +85,7 @@ def table_of(rows: Iterable[Row]) -> pa.Table:
     """Rows as a file holds them."""
     import pyarrow as pa
 
-    columns: list[list[str | None]] = [[], [], [], []]
+    columns: list[list[str | None]] = [[] for _ in COLUMNS]
     for row in rows:
         for column, value in zip(columns, row, strict=True):
             column.append(value)
@@ -93,14 +100,16 @@ def rows_of(table: pa.Table) -> list[Row]:
 def row_of_entry(entry: Entry) -> Row:
     """The row of a subscription that an engine holds."""
     text = _written(entry.subscription) if entry.text is None else entry.text
-    return Row(entry.id, entry.owner, text, _written_parameters(entry.parameters))
+    return Row(entry.id, entry.owner, text, _written_parameters(entry.parameters), entry.dialect)
 
 
 def row_of_operation(given: Subscribe) -> Row:
     """The row of a new subscription."""
-    return Row(
-        given.id, given.owner, _text(given.expression), _written_parameters(given.parameters)
-    )
+    parameters = _written_parameters(given.parameters)
+    dialect = None if given.dialect == WHERE else given.dialect
+    if isinstance(given.expression, ReadText):
+        dialect = given.expression.dialect
+    return Row(given.id, given.owner, _text(given.expression), parameters, dialect)
 
 
 def operation_of(row: Row) -> Subscribe:
@@ -113,21 +122,24 @@ def operation_of(row: Row) -> Subscribe:
     assert row.id is not None
     if row.parameters is not None:
         values = dict(event_from_json(row.parameters).items())
-        return Subscribe(row.id, row.expression, row.owner, values)  # type: ignore[arg-type]
+        said = row.expression, row.owner, values
+        return Subscribe(row.id, *said, dialect=row.dialect)  # type: ignore[arg-type]
     expression: Readable = row.expression
-    if row.expression.startswith(_JSON):
+    if row.dialect is None and row.expression.startswith(_JSON):
         expression = subscription_from_json(row.expression)
-    return Subscribe(row.id, expression, row.owner)
+    return Subscribe(row.id, expression, row.owner, dialect=row.dialect)
 
 
 def check_row(row: Row) -> None:
     """Refuse a row that is no subscription."""
     given = operation_of(row)
-    stated_by(given.expression, given.parameters)
+    stated_in(given.dialect, given.expression, given.parameters)
 
 
 def _text(expression: Readable) -> str:
     expression = as_held(expression)
+    if isinstance(expression, ReadText):
+        return expression.text
     return expression if isinstance(expression, str) else _written(to_subscription(expression))
 
 

@@ -18,6 +18,7 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace as replaced
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -45,7 +46,12 @@ from predicast.spark.subscription_table.difference import (
     row_changes,
 )
 from predicast.spark.subscription_table.engines import FOLDER, BuiltEngine, Engines
-from predicast.spark.subscription_table.files import DataFile, DataFiles, folder_of
+from predicast.spark.subscription_table.files import (
+    DataFile,
+    DataFiles,
+    folder_of,
+    has_dialects,
+)
 from predicast.spark.subscription_table.log import Commit, Overtaken, TableLog, Version
 from predicast.spark.subscription_table.reading import refusal
 from predicast.spark.subscription_table.rows import Row, row_of_operation, table_of
@@ -227,10 +233,11 @@ class SubscriptionTable:
         owner: str | None = None,
         parameters: Mapping[str, Value] | None = None,
         replace: bool = False,
+        dialect: str | None = None,
     ) -> str:
         """Add a subscription and return its id, as ``Engine.subscribe`` does."""
         id = f"s-{uuid.uuid4().hex}" if id is None else id  # nobody else makes the same one
-        self.apply([Subscribe(id, expression, owner, parameters, replace)])
+        self.apply([Subscribe(id, expression, owner, parameters, replace, dialect)])
         return id
 
     def change(
@@ -239,11 +246,12 @@ class SubscriptionTable:
         expression: Readable | None = None,
         *,
         parameters: Mapping[str, Value] | None = None,
+        dialect: str | None = None,
     ) -> int:
         """Replace what a subscription states, or some of its parameters; the version since which
         it holds.
         """
-        return self.apply([Change(id, expression, parameters)]).version
+        return self.apply([Change(id, expression, parameters, dialect)]).version
 
     def unsubscribe(self, id: str) -> int:
         """Remove a subscription; the version in which it is gone."""
@@ -290,19 +298,20 @@ class SubscriptionTable:
         return Committed(version, *decided.outcome)
 
     def subscribe_many(
-        self, records: Records, *, owner: str | None = None, replace: bool = False
+        self,
+        records: Records,
+        *,
+        owner: str | None = None,
+        replace: bool = False,
+        dialect: str | None = None,
     ) -> int:
         """Add many subscriptions in one commit, given as to ``Engine.subscribe_many``; its version.
 
         They need not fit into a window, unless ids that are taken are to be replaced.
         """
-        given = list(read_records(records, owner))
+        given = list(read_records(records, owner, dialect))
         if replace:
-            replacing = (
-                Subscribe(each.id, each.expression, each.owner, each.parameters, replace=True)
-                for each in given
-            )
-            return self.apply(replacing).version
+            return self.apply(replaced(each, replace=True) for each in given).version
         with reading_with(self._vocabulary):
             bulk_of(given)  # refuses what is no subscription, and ids that are given twice
         rows = {each.id: row_of_operation(each) for each in given}
@@ -325,6 +334,9 @@ class SubscriptionTable:
             removed, tables = decided.rewriting
             if not removed and not tables:
                 return seen.number, decided
+            if any(map(has_dialects, tables)) and not self._log.has_dialects(seen):
+                self._log.add_dialects(seen)
+                continue
             added = self._written(tables)
             try:
                 return self._log.commit(seen, added, removed, decided.facts), decided

@@ -90,7 +90,7 @@ class TableView:
         return engine.get(id)
 
     def to_arrow(self) -> pa.Table:
-        """All rows, in the order of ids: id, owner, expression and parameters."""
+        """All rows, in the order of ids: id, owner, expression, parameters and dialect."""
         import pyarrow as pa
 
         tables = [self._files.read(file) for file in self._version.files]

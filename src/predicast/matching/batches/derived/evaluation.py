@@ -32,6 +32,7 @@ from predicast.derived import (
     asks_for_now,
     inputs_of,
 )
+from predicast.derived.cesql.texts import is_of_present, of_strings
 from predicast.derived.functions import COMPARISONS, FUNCTIONS
 from predicast.derived.times import FIELDS
 from predicast.derived.tree import Condition
@@ -192,6 +193,8 @@ def _column(batch: EventBatch, tree: Tree) -> Column:
             return _first(batch, [_column(batch, each) for each in arguments])
         case Call("greatest" | "least" as function, arguments):
             return _extreme(batch, function, [_column(batch, each) for each in arguments])
+        case Call("cesql", (Constant(text), *inputs)):
+            return _cesql(batch, str(text), [_column(batch, each) for each in inputs])
         case Call(function, arguments):
             return _strict(function, [_column(batch, each) for each in arguments])
     raise AssertionError(f"{tree} is no expression by itself")
@@ -345,8 +348,21 @@ def _better(batch: EventBatch, function: str, left: Column, right: Column) -> Co
     return merged([*parts, *(kept_rows(part, from_right) for part in right)])
 
 
+def _cesql(batch: EventBatch, text: str, inputs: list[Column]) -> Column:
+    """A test or value of CESQL: once per combination of its inputs, if it reads all of them."""
+    words = constant(text, len(batch))
+    function = of_strings(text)
+    if function is not None:
+        strings: Column = [part for part in inputs[0] if isinstance(part, Strings)]
+        others = [part for part in inputs[0] if not isinstance(part, Strings)]
+        found = _strict(function, [strings]) if function else strings
+        return merged([*found, *_strict("cesql", [[words], others])])
+    given = [[words], *inputs]
+    return _strict("cesql", given) if is_of_present(text) else _by_row(batch, "cesql", given)
+
+
 def _by_row(batch: EventBatch, function: str, arguments: list[Column]) -> Column:
-    """Values of several kinds in one batch: rows whose own are of one kind have a value."""
+    """A function of each row's own arguments, of which some may be absent."""
     values: list[list[Any]] = []
     for column in arguments:
         row: list[Any] = [None] * len(batch)

@@ -1,0 +1,1 @@
+"""CESQL, the expression language of CloudEvents: what its expressions are, and what they give."""
