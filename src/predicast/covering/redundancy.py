@@ -22,10 +22,10 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from typing import Final
 
-from predicast.covering.filter import Filter
+from predicast.covering.filter import Domains, Filter
 from predicast.covering.index import SketchIndex
 from predicast.covering.sketches import Sketch
-from predicast.covering.tokens import TokenTable
+from predicast.covering.tokens import TokenTable, is_one_value
 
 _MOST_TESTS: Final = 512  # a millisecond or two; there are a hundred thousand filters
 _FEW: Final = 12  # compared pair by pair, which is quicker than to make an index
@@ -76,8 +76,8 @@ class _Index:
         self._tokens = TokenTable(filters)
         self._index = SketchIndex()
         self._owners: list[int] = []  # of the clauses in it, by their numbers there
-        # The clause that is asked for: the one with the most attributes is likely to be narrow.
-        self._asked = [max(each.clauses, key=len) for each in filters]
+        # The clause that is asked for: one that few others are likely to cover.
+        self._asked = [max(each.clauses, key=_narrow) for each in filters]
         self._sketches = [self._index.clause_sketch(each) for each in self._asked]
 
     def widest_first(self) -> list[int]:
@@ -107,6 +107,11 @@ class _Index:
             if self._filters[candidate].covers(covered):
                 return candidate
         return None
+
+
+def _narrow(clause: Domains) -> tuple[int, int]:
+    """More for a clause that asks for single values, and for many attributes."""
+    return sum(is_one_value(domain) for domain in clause.values()), len(clause)
 
 
 def _narrowness(sketch: Sketch) -> tuple[int, int, float]:

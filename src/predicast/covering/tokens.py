@@ -120,6 +120,11 @@ def _demand(attribute: str, test: Constraint) -> _Token:
     return "test", attribute, test
 
 
+def is_one_value(domain: Range | Domain) -> bool:
+    """Whether a domain has but one value."""
+    return _point(domain) is not None
+
+
 def _point(domain: Range | Domain) -> tuple[Any, ...] | None:
     """The one value that a domain has, with its kind; ``None`` if there are several."""
     if isinstance(domain, tuple):
