@@ -128,7 +128,7 @@ class Asking:
 
     def match_keys(self, view: StoreView, events: Sequence[Event], now: datetime | None) -> Pairs:
         """The same by the keys that stand for ids, of events that are read already."""
-        if view.readings is not None:
+        if view.readings is not None or not {Event}.issuperset(map(type, events)):
             return Pairs.of(self._keys(view, events, None, now))
         at, derivation = checked_time(now), view.derivation
         if len(events) < _FEW:

@@ -7,6 +7,7 @@ subscription. Which events are the samples is Spark's choice: those that differ 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -49,9 +50,9 @@ def backtest(
 ) -> Backtest:
     """How often subscriptions would have fired in these events; gained and lost against others.
 
-    Subscriptions are an engine, or what ``Engine.subscribe_many`` takes. Samples are events as
-    JSON. The other options are those of ``match``; the events are read twice, to match and to
-    count them.
+    Subscriptions are an engine, or what ``Engine.subscribe_many`` takes. Samples are what the JSON
+    of events says. The other options are those of ``match``; the events are read twice, to match
+    and to count them.
     """
     if type(samples) is not int or samples < 0:
         raise InvalidOptionError(
@@ -131,7 +132,7 @@ def _summed(matched: DataFrame, samples: int) -> DataFrame:
 
 
 def _add(into: Fired, row: Any, samples: int, *, has_old: bool) -> None:
-    number, some = row["number"], sorted(row["samples"])[:samples]
+    number, some = row["number"], list(map(json.loads, sorted(row["samples"])[:samples]))
     sort = row["sort"]
     if into.state is State.SAME:
         sort = _BOTH  # the one that is held stands for both

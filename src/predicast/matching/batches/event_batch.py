@@ -85,7 +85,9 @@ class EventBatch:
                 rows.append(row)
                 values.append(each)
         alone.pop(type(None), None)
-        return cls(len(every), _parts({name: each for name, each in gathered.items() if each}))
+        known = {name: each for name, each in gathered.items() if each}
+        # Fields may be lists of objects again, which are many, and nobody looks at most of them.
+        return cls(len(every), PartsOnDemand(known, lambda name: _of_types(known[name])))
 
     @classmethod
     def from_arrow(
@@ -171,13 +173,14 @@ _Gathered: TypeAlias = dict[str, dict[type, tuple[list[int], list[Any]]]]  # row
 
 
 def _parts(gathered: _Gathered) -> dict[str, list[TypedValues]]:
-    return {
-        name: [
-            _FROM_PYTHON[type_](values, np.array(rows, np.int64))
-            for type_, (rows, values) in by_type.items()
-        ]
-        for name, by_type in gathered.items()
-    }
+    return {name: _of_types(by_type) for name, by_type in gathered.items()}
+
+
+def _of_types(by_type: Mapping[type, tuple[list[int], list[Any]]]) -> list[TypedValues]:
+    return [
+        _FROM_PYTHON[type_](values, np.array(rows, np.int64))
+        for type_, (rows, values) in by_type.items()
+    ]
 
 
 def _boxed(values: list[Any]) -> np.ndarray:
