@@ -189,7 +189,7 @@ def test_a_column_called_like_the_added_one(spark: SparkSession) -> None:
         ({"output": "pairs", "event_id": "event", "columns": ["price"]}, "columns"),
         ({"columns": "price"}, "columns"),
         ({"columns": [], "how": "anti"}, "columns"),
-        ({"intervals": {"x": "price"}}, "intervals"),
+        ({"intervals": {"x": 5}}, "intervals"),
         ({"intervals": {"x": ("price",)}}, "intervals"),
     ],
 )
@@ -205,6 +205,8 @@ def test_ends_of_an_interval_are_of_one_kind(events: DataFrame) -> None:
     for ends in (("price", "symbol"), ("symbol", "symbol")):
         with pytest.raises(UnsupportedColumnError, match="two numbers or two timestamps"):
             ps.match(events, {"a": "x < 10"}, intervals={"x": ends})
+    with pytest.raises(UnknownColumnError, match="no struct with the fields lo and hi"):
+        ps.match(events, {"a": "x < 10"}, intervals={"x": "price"})
 
 
 def test_events_that_are_no_frame_of_spark(events: DataFrame) -> None:

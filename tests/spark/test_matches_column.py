@@ -104,12 +104,16 @@ def test_regions(spark: SparkSession) -> None:
     engine.subscribe_many([("low", "x < 3"), ("high", "x > 6"), ("unused", "y = 1")])
     ends = [(1, 5), (4, 5), (5, 9), (2, 8)]
     frame = spark.createDataFrame([(*each, 0) for each in ends], "lo int, hi int, y int")
-    found = frame.select(
-        "lo", "hi", ps.matches(subscriptions=engine, intervals={"x": ("lo", "hi")}).alias("ids")
+    found = frame.withColumn("box", struct("lo", "hi")).select(
+        "lo",
+        "hi",
+        ps.matches(subscriptions=engine, intervals={"x": ("lo", "hi")}).alias("ids"),
+        ps.matches(subscriptions=engine, intervals={"x": "box"}).alias("same"),
     )
-    assert {(row.lo, row.hi): row.ids for row in found.collect()} == {
-        each: engine.match({"x": Interval(*each), "y": 0}) for each in ends
-    }
+    right = {each: engine.match({"x": Interval(*each), "y": 0}) for each in ends}
+    rows = found.collect()
+    assert {(row.lo, row.hi): row.ids for row in rows} == right
+    assert {(row.lo, row.hi): row.same for row in rows} == right
 
 
 def test_subscriptions_that_look_at_nothing(events: DataFrame) -> None:

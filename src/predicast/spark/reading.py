@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from predicast.spark.event_schemas import EventSchema
 
-LARGE: Final = 250_000  # rows from which on executors save more time than it takes to involve them
+LARGE: Final = 500_000  # rows that executors read: it pays with a few cores, on two it costs little
 _PART: Final = 50_000  # rows that one of them reads at a time
 _INVALID: Final = "invalid array<struct<id: string, expression: string, error: string>>"
 
