@@ -15,11 +15,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from predicast.errors import InvalidEventError, NotExpressibleError, ParseError
-from predicast.language import Dialect, Document, dialect_names, register_dialect, to_where
+from predicast.language import (
+    Dialect,
+    Document,
+    dialect_names,
+    register_dialect,
+    to_subscription,
+    to_where,
+)
 from predicast.language.where.position import error_at
 from predicast.language.wording import Phrase, Wording
 from predicast.model import (
@@ -67,7 +75,7 @@ class Wishes(Dialect):
 
     name = "wishes"
     suffixes = (".wish",)
-    event_suffixes = (".fields",)
+    event_suffixes = (".fields", ".xml")
 
     def __init__(self, *, any_will_do: bool = False) -> None:
         self._any_will_do = any_will_do
@@ -84,18 +92,22 @@ class Wishes(Dialect):
         return dict(_ABOUT.findall(text))
 
     def to_text(self, subscription: Subscription) -> str:
+        words = {operator: word for word, operator in _OPERATORS.items()}
         lines: list[str] = []
-        if len(subscription.clauses) != 1:
-            raise self._not_expressible(to_where(subscription))
-        for test in subscription.clauses[0]:
-            word = {operator: word for word, operator in _OPERATORS.items()}.get(test.operator)
-            if word is None or not isinstance(test.operand, str | int):
-                raise self._not_expressible(to_where(test))
-            lines.append(f"{test.attribute} {word} {test.operand}")
-        return "\n".join(lines)
+        for test in subscription.constraints():
+            lines.append(f"{test.attribute} {words.get(test.operator)} {test.operand}")
+            self._check(lines[-1], to_subscription(Leaf(test)))
+        text = "\n".join(lines)
+        self._check(text, subscription)
+        return text
 
-    def _not_expressible(self, part: str) -> NotExpressibleError:
-        return NotExpressibleError(
+    def _check(self, text: str, wanted: Subscription) -> None:
+        """Refuse what is something else when it is read back."""
+        with suppress(ParseError):
+            if text and to_subscription(self.parse(text)) == wanted:
+                return
+        part = to_where(wanted)
+        raise NotExpressibleError(
             f"a wish is what something is, or is over; this is neither: {part}",
             dialect=self.name,
             part=part,

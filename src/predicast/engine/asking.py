@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from predicast.arrow import TableLike
     from predicast.engine.readings import ReadBatch
     from predicast.engine.store import StoreView
+    from predicast.matching.batches.interval_columns import IntervalColumns
     from predicast.matching.batches.refusals import Refusals
 
 OnInvalid: TypeAlias = Literal["raise", "absent", "skip"]
 Given: TypeAlias = Event | Mapping[str, Any]
-Ends: TypeAlias = Mapping[str, tuple[str, ...]] | None
 
 # Fewer events than this are matched one by one, which costs less than to make a batch of them.
 _FEW: Final = 4
@@ -51,7 +51,7 @@ class TableQuestion(NamedTuple):
 
     table: pa.Table
     limit: int | None
-    intervals: Ends
+    intervals: IntervalColumns | None
     on_invalid: OnInvalid | None
     now: datetime | str | None
 
@@ -60,7 +60,7 @@ class TableQuestion(NamedTuple):
         cls,
         batch: TableLike,
         limit: int | None,
-        intervals: Ends,
+        intervals: IntervalColumns | None,
         on_invalid: OnInvalid | None,
         now: datetime | str | None,
     ) -> TableQuestion:

@@ -16,16 +16,21 @@ from predicast.language.parameters import Parametric, has_parameters, parametric
 from predicast.language.reading import Readable, to_subscription
 from predicast.language.where import parse_where, to_where
 from predicast.language.where.literals import timestamp
+from predicast.language.where.position import error_at
+from predicast.language.wording import Phrase, Wording
 
 __all__ = [
     "Dialect",
     "Document",
     "Parametric",
+    "Phrase",
     "Readable",
+    "Wording",
     "attr",
     "attributes_from_json",
     "dialect_named",
     "dialect_names",
+    "error_at",
     "event_from_document",
     "event_from_json",
     "event_to_json",

@@ -6,17 +6,20 @@ constraints, tables, files and the wire carry them like any other. Here the name
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
 from predicast.bounded_cache import remembered
-from predicast.derived import Each, Input, Tree
+from predicast.derived import Each, Input, Tree, call
 from predicast.derived.tree import Constant, Span
-from predicast.errors import LanguageError, ParseError
+from predicast.errors import InvalidExpressionError, LanguageError, ParseError
 from predicast.language.where.printer import DERIVED
 from predicast.model import Constraint, Subscription
 from predicast.model.outline import Outline
 
+# With no backslash but that of a quote.
+_CESQL: Final = re.compile(r"cesql\('((?:[^'\\]|\\')*)'\)")
 _MAX_BYTES: Final = 8 << 20  # of expressions that are remembered: some thousands of them
 
 
@@ -28,13 +31,28 @@ def is_derived(attribute: str) -> bool:
 @remembered(_MAX_BYTES, lambda name, _: 1_000 + 100 * len(name))
 def expression_of(attribute: str) -> Tree:
     """The expression of a derived attribute, by its name."""
-    from predicast.language.where.parser import parse_scalar  # sqlglot is slow to import
-
     text = attribute.removeprefix(DERIVED)
-    tree = parse_scalar(text)
+    tree = _cesql_of(text) or _read(text)
     if isinstance(tree, Constant | Span):
         raise ParseError(f"{text!r} names no attribute", text=text)
     return tree
+
+
+def _read(text: str) -> Tree:
+    from predicast.language.where.parser import parse_scalar  # sqlglot is slow to import
+
+    return parse_scalar(text)
+
+
+def _cesql_of(text: str) -> Tree | None:
+    """A text of CESQL as its dialect writes it: there may be thousands, and parsing is slow."""
+    written = _CESQL.fullmatch(text)
+    if written is None:
+        return None
+    try:
+        return call("cesql", [Constant(written[1].replace("\\'", "'"))])
+    except InvalidExpressionError:
+        return None  # the parser says where it is wrong
 
 
 def canonical_attribute(attribute: str) -> str:

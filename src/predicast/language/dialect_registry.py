@@ -101,8 +101,9 @@ def _made(name: str) -> Dialect:
     raise UnknownDialectError(f"there is no dialect {name!r}; {hint}", name=name, suggestion=close)
 
 
+@remembered(1 << 20, lambda _, found: 500 * len(found))
 def _installed() -> dict[str, EntryPoint]:
-    """What installed packages offer, by name."""
+    """What installed packages offer, by name; looked up once."""
     from importlib.metadata import entry_points  # takes a while, and most never ask
 
     return {entry.name: entry for entry in entry_points(group=GROUP)}

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from predicast.engine.derivation import Derivation
 from predicast.errors import ColumnClashError, UnknownColumnError, UnsupportedColumnError
-from predicast.model import Kind
+from predicast.matching.batches.interval_columns import IntervalColumns
+from predicast.model import Kind, Operator
 from predicast.model.operators import JOINED, SET
 from predicast.model.outline import KINDS, Outline, Slot, Stated
 from predicast.model.values import kind_of
 from predicast.model.vocabulary import Vocabulary
-from predicast.spark.schemas import GivenBy, Intervals, LeafField, Schema
+from predicast.spark.schemas import GivenBy, LeafField, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,7 +44,7 @@ class EventSchema:
     def __init__(
         self,
         events: DataFrame | StructType,
-        intervals: Intervals | None,
+        intervals: IntervalColumns | None,
         vocabulary: Vocabulary | None = None,
     ) -> None:
         from pyspark.sql.types import StructType
@@ -100,13 +101,13 @@ class EventSchema:
 
 
 def _kinds_inside(slot: Slot, operand: Any) -> Iterator[Collection[Kind]]:
-    """The kinds of what a set holds, or of each constraint that any and all join."""
+    """The kinds one of which a value must be of: of a set, of any, of each that all joins."""
     if slot.operator in SET:
         yield {kind_of(each) for each in operand}
         return
-    for part in operand:
-        for each in part.plain():
-            yield () if each.kind is None else (each.kind,)
+    for parts in [operand] if slot.operator is Operator.ANY else [[part] for part in operand]:
+        kinds = {each.kind for part in parts for each in part.plain()}
+        yield () if None in kinds else {kind for kind in kinds if kind is not None}
 
 
 def _check_kinds(kinds: Collection[Kind], slot: Slot, columns: Sequence[LeafField]) -> None:

@@ -157,8 +157,15 @@ def test_a_text_that_is_json_may_be_an_object(run: Run, folder: Path) -> None:
 def test_events_in_a_form_of_the_dialects_own(run: Run, folder: Path) -> None:
     (folder / "e.fields").write_text("colour=red shape=flat\ncolour=blue\n", encoding="utf-8")
     (folder / "flat.wish").write_text("not shape is round\ncolour is red", encoding="utf-8")
-    [found] = lines(run("match", "--dialect", "wishes", "flat.wish", "e.fields").stdout)
+    args = "match", "--dialect", "wishes", "flat.wish"
+    [found] = lines(run(*args, "e.fields").stdout)
     assert found == {"event": 0, "subscriptions": ["flat"]}
+    (folder / "e.fields").rename(folder / "e.xml")  # which is RDF to whoever reads graphs
+    assert lines(run(*args, "e.xml").stdout) == [found]
+    piped = run(*args, "-", "--events-format", "own", input="colour=red\n").stdout
+    assert lines(piped) == [found]
+    said = run(*args, "e.xml", "--graphs", code=2).stderr
+    assert "it is for events of attributes, and these are graphs" in " ".join(said.split())
 
 
 def test_events_that_the_dialect_cannot_read(run: Run) -> None:

@@ -15,14 +15,18 @@ from tests.unit.cli.terminals import on_a_terminal
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = [
     DOCS / "how-to" / "match-files.md",
+    DOCS / "how-to" / "match-sigma-rules-with-files.md",
     DOCS / "how-to" / "match-graphs.md",
     DOCS / "how-to" / "match-by-meaning.md",
     DOCS / "how-to" / "keep-subscriptions-in-a-table.md",
     DOCS / "how-to" / "simulate-a-network.md",
+    DOCS / "how-to" / "lint-subscriptions.md",
+    DOCS / "how-to" / "backtest-subscriptions.md",
+    DOCS / "how-to" / "profile-subscriptions.md",
 ]
 
 # A file is a fenced block under a line with its name: `events.csv`:
-FILE = re.compile(r"^`([\w.-]+)`:\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^`([\w./-]+)`:\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
@@ -58,6 +62,7 @@ def test_the_page_shows_something(page: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_the_page_shows_what_happens(folder: Path, page: Path) -> None:
     for name, text in FILE.findall(page.read_text(encoding="utf-8")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     for command, output in examples(page):
         assert trimmed(shown_by(command)) == trimmed(output), command
@@ -68,7 +73,7 @@ def test_every_option_and_command_is_in_the_reference() -> None:
     on_a_table = ("add", "change", "remove", "list", "history", "diff")
     subscriptions = [f"subscriptions {command}" for command in on_a_table]
     pipeline = [f"pipeline {command}" for command in ("run", "init", "check")]
-    files = ("match", "explain", "check", "convert")
+    files = ("match", "explain", "check", "lint", "backtest", "profile", "convert")
     for command in (*files, *subscriptions, *pipeline, "simulate", "doctor", "demo"):
         assert f"## `predicast {command}`" in reference
         shown = shown_by(f"predicast {command} --help")

@@ -13,6 +13,7 @@ import pytest
 
 from predicast import Change, Engine, Subscribe, Unsubscribe
 from predicast.matching import matcher_names
+from tests import wish_list  # noqa: F401  # registers
 from tests.columnar_shapes import InBlocks
 from tests.interruption import Interrupted, Interrupting, instructions
 from tests.thorough import LONG
@@ -57,7 +58,7 @@ CALLS: dict[str, Callable[[Engine], object]] = {
             Unsubscribe("bulk-1"),
             Subscribe("bulk-1", "x = 7", "carol"),
             Unsubscribe("either"),
-            Change("text", "s = 'abc'"),
+            Change("text", "s is abc", dialect="wishes"),
             Change("region", parameters={"lo": 0}),
             Subscribe("w", "x IS NOT NULL AND y > :y", None, {"y": 2}),
         ]

@@ -26,20 +26,30 @@ class SourcesAsADictionary(RuleBasedStateMachine):
         super().__init__()
         self.sources = Sources()
         self.right: dict[int, str] = {}
+        self.dialects: dict[int, str] = {}
 
-    @rule(key=KEYS, text=st.text(min_size=1).filter(lambda text: text.isprintable()))
-    def set(self, key: int, text: str) -> None:
+    @rule(
+        key=KEYS,
+        text=st.text(min_size=1).filter(lambda text: text.isprintable()),
+        dialect=st.sampled_from([None, None, "a", "b:c"]),
+    )
+    def set(self, key: int, text: str, dialect: str | None) -> None:
         self.sources.set(key, text)
         self.right[key] = text
+        self.dialects.pop(key, None)
+        if dialect is not None:
+            self.sources.set_dialect(key, dialect)
+            self.dialects[key] = dialect
 
     @rule(key=KEYS)
     def forget(self, key: int) -> None:
         self.sources.set(key, None)
         self.right.pop(key, None)
+        self.dialects.pop(key, None)
 
     @rule()
     def go_through_a_file(self) -> None:
-        self.sources = Sources.restored(*self.sources.arrays())
+        self.sources = Sources.restored(*self.sources.arrays(), self.sources.dialects())
 
     @rule()
     def copy(self) -> None:
@@ -52,6 +62,7 @@ class SourcesAsADictionary(RuleBasedStateMachine):
         keys, texts = self.sources.arrays()
         assert dict(zip(keys.tolist(), texts.to_pylist(), strict=True)) == self.right
         assert keys.tolist() == sorted(self.right)
+        assert self.sources.dialects() == self.dialects
 
     def teardown(self) -> None:
         assert [self.sources.get(key) for key in range(10)] == [*map(self.right.get, range(10))]

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from predicast import attr
+from predicast.bounded_cache import BoundedCache
 from predicast.errors import (
     InvalidEventError,
     InvalidOptionError,
@@ -155,6 +156,7 @@ def offer(monkeypatch: pytest.MonkeyPatch, value: str, name: str = "terse") -> N
         "importlib.metadata.entry_points", lambda group: EntryPoints([entry]).select(group=group)
     )
     monkeypatch.setattr(registry, "_dialects", {})
+    monkeypatch.setattr(registry._installed, "cache", BoundedCache(1 << 20, lambda *_: 1))
 
 
 @pytest.mark.parametrize("value", [f"{__name__}:Terse", f"{__name__}:TERSE"])

@@ -103,6 +103,7 @@ def test_what_is_about_several_events_is_refused_by_name(text: str, why: str) ->
         ("{", "no YAML"),
         ("title: \x07", "no YAML"),
         ("title: 2026-13-45", "no YAML"),
+        ("title: !!int ''", "no YAML"),
         ("title: !!python/name:os.system x", "no YAML"),
     ],
 )

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from predicast.bounded_cache import remembered
-from predicast.derived.cesql.parser import MAX_TEXT
 from predicast.derived.cesql.tree import Literal, Node, nodes_of
 from predicast.derived.cesql.types import is_constant
 from predicast.errors import PredicastError
@@ -26,6 +25,7 @@ from predicast.language.cloudevents.translation import condition_of, is_pattern_
 from predicast.language.where.cache import outlined_where
 from predicast.language.where.printer import expression_text
 from predicast.model import LikePattern
+from predicast.model.expression import leaves_of
 from predicast.model.outline import Stated
 
 _LITERAL: Final = re.compile(
@@ -35,6 +35,7 @@ _PLAIN: Final = re.compile(r"""[^'"\\+\-0-9][^'"\\]*""")
 _PATTERN: Final = re.compile(r"""[^'"\\]+""")
 _INTEGER: Final = re.compile(r"[1-9][0-9]{0,8}")
 _TRUTHS: Final = frozenset({"true", "false"})
+_LONGEST: Final = 4_096  # characters; what is filled is longer, and no text may be too long
 _MOST: Final = 64  # literals
 _MAX_BYTES: Final = 8 << 20
 
@@ -61,7 +62,7 @@ class _Template(NamedTuple):
 
 def stated_by_template(text: str) -> Stated | None:
     """What a text states, ``None`` if it has to be translated by itself."""
-    pieces = _LITERAL.split(text) if len(text) <= MAX_TEXT else []
+    pieces = _LITERAL.split(text) if len(text) <= _LONGEST else []
     if not 1 < len(pieces) <= 2 * _MOST + 1:
         return None
     literals, kinds = [], []
@@ -106,7 +107,11 @@ def _template(pieces: tuple[str, ...], kinds: str) -> _Template | None:
         node = filter_of("".join(words))
         if _computes_from_literals(node):
             return None
-        found = _PLACEHOLDER.split(expression_text(condition_of(node)))
+        condition = condition_of(node)
+        # Where a literal is in the name of what is computed, each makes a shape of its own.
+        if any(_PLACEHOLDER.search(each.attribute) for each in leaves_of(condition)):
+            return None
+        found = _PLACEHOLDER.split(expression_text(condition))
     except PredicastError:  # of the placeholders' text; that of the text itself is found by others
         return None
     slots = tuple(

@@ -15,10 +15,10 @@ boolean and without an error.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import groupby
 from typing import Final
 
-from predicast.bounded_cache import remembered
 from predicast.derived.cesql.evaluation import REQUIRED, Errors, compiled, like_pattern
 from predicast.derived.cesql.printer import text_of
 from predicast.derived.cesql.tree import (
@@ -38,6 +38,7 @@ from predicast.derived.cesql.types import is_constant, type_of
 from predicast.derived.cesql.values import CASTS, Type, to_boolean
 from predicast.language.cloudevents.outcomes import (
     Outcome,
+    Sizes,
     all_outcomes,
     any_of,
     any_outcome,
@@ -45,7 +46,6 @@ from predicast.language.cloudevents.outcomes import (
     of_test,
     one_outcome,
 )
-from predicast.language.derived_names import canonical_attribute
 from predicast.language.where.printer import DERIVED
 from predicast.model import Constraint, Expression, Leaf, LikePattern, Operator
 from predicast.model.constraint import Operand
@@ -68,7 +68,6 @@ _FIRST: Final = frozenset("-0123456789")
 _WITHIN: Final = frozenset("+-.:0123456789TZE").union(*_TRUTHS)
 
 _MOST: Final = 1 << 14  # constraints that an expression becomes; if they were more, it is computed
-_MAX_BYTES: Final = 4 << 20  # of names that are remembered
 
 
 def condition_of(node: Node) -> Expression:
@@ -134,10 +133,9 @@ def _name(node: Node) -> str:
     return derived_name(text_of(node))
 
 
-@remembered(_MAX_BYTES, lambda given, _: 200 + 4 * len(given[0]))
 def derived_name(text: str) -> str:
-    """The name of the derived attribute that a CESQL text makes."""
-    return canonical_attribute(f"{DERIVED}cesql({quote(text)})")
+    """The name of the derived attribute that a CESQL text makes, which is in its one spelling."""
+    return f"{DERIVED}cesql({quote(text)})"
 
 
 def _cast(node: Node, wanted: Type) -> Node:
@@ -159,16 +157,11 @@ def _logical(node: Node, operands: Sequence[Node], operators: Sequence[str]) -> 
         others = [outcome_of(each) for each in operands[position : position + count]]
         position += count
         if operator == "XOR":
-            for other in others:
-                outcome = one_outcome(outcome, other)
-                if outcome.size > _MOST:
-                    return _computed(node)
+            outcome = reduce(one_outcome, others, outcome)
         else:
             join = all_outcomes if operator == "AND" else any_outcome
             outcome = join([outcome, *others])
-        if outcome.size > _MOST:
-            return _computed(node)
-    return outcome
+    return outcome.within(_MOST, lambda: _computed(node))
 
 
 # Comparisons.
@@ -294,4 +287,5 @@ def _of_types(subject: Attribute, operator: Operator, operands: Mapping[Type, Op
         is_decided = _leaf(subject.name, Operator.EXISTS)
     else:
         is_decided = any_of([is_true, is_false])
-    return Outcome(lambda: is_true, lambda: is_false, lambda: is_decided, 2 * len(tests))
+    sizes = Sizes(len(tests), len(tests), 2 * len(tests))
+    return Outcome(lambda: is_true, lambda: is_false, lambda: is_decided, sizes)

@@ -126,7 +126,8 @@ def _with_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
 class _ObjectReader:
     """The values and objects in an object, by their paths."""
 
-    def __init__(self, fields: Mapping[str, Any]) -> None:
+    def __init__(self, fields: Mapping[str, Any], place: str = "") -> None:
+        self._place = place  # what its paths are below, for errors
         self._values: dict[str, list[Any]] = {}
         self._objects: dict[str, list[Fields]] = {}
         self._single: dict[str, Any] = {}  # what is in no array
@@ -174,13 +175,13 @@ class _ObjectReader:
                 self._add_array(path, each, beside)
 
     def _add_value(self, path: str, value: Any) -> None:
-        known = None if value is None else checked(path, value)
+        known = None if value is None else checked(f"{self._place}{path}", value)
         self._values.setdefault(path, []).append(known)
 
     def _add_object(
         self, path: str, fields: Mapping[str, Any], beside: list[Any], *, in_array: bool
     ) -> None:
-        inner = _ObjectReader(fields)
+        inner = _ObjectReader(fields, f"{self._place}{path}.")
         known = inner._fields()
         if beside:
             known[f"{FIELDS}{VALUES}"] = Elements(tuple(beside))

@@ -45,8 +45,7 @@ _CONDITION: Final = "condition"
 _SOURCES: Final = ("category", "product", "service")
 # What pySigma raises, be it on purpose, of a document that is no rule.
 _REFUSALS: Final = (
-    SigmaError, AttributeError, TypeError, KeyError, IndexError, ValueError, RecursionError,
-    OverflowError,
+    SigmaError, AttributeError, TypeError, LookupError, ValueError, OverflowError, RecursionError,
 )  # fmt: skip
 _NOT_RULES: Final = {
     "correlation": (

@@ -55,7 +55,6 @@ from predicast.model import (
     Or,
     Subscription,
 )
-from predicast.model.values import INT_MAX, INT_MIN
 
 _MAX_BYTES: Final = 1 << 20  # of names of derived attributes: some thousands of them
 _COMPARISONS: Final = {
@@ -122,10 +121,7 @@ def tests_of_any(field: str, values: Iterable[SigmaType]) -> list[Test]:
         elif _is_plain_word(value):
             words.append(_text(value).lower())
         else:
-            others.append(_test(field, value))
-            if isinstance(value, SigmaString) and _fits_numbers(value):
-                name = _as_text(field)
-                others.append(Test(_leaf(name, *_operation(field, value.s)), name))
+            others += _tests(field, value)
     tests = [_number_test(field, numbers)] if numbers else []
     if words:
         name = lowered(field)
@@ -180,14 +176,23 @@ def lowered(field: str) -> str:
 @remembered(_MAX_BYTES, lambda field, name: 200 + 2 * len(field) + len(name))
 def _as_text(field: str) -> str:
     """The derived attribute that is the text of a field which is a number."""
-    number = call("+", [Input(field), Constant(0)])  # nothing else can be added to
-    return name_of(call("cast STRING", [number]))
+    return name_of(call("cast STRING", [_number_alone(field)]))
 
 
 @remembered(_MAX_BYTES, lambda field, name: 200 + 2 * len(field) + len(name))
 def _as_number(field: str) -> str:
+    """The derived attribute that is a field which is a number."""
+    return name_of(_number_alone(field))
+
+
+@remembered(_MAX_BYTES, lambda field, name: 200 + 2 * len(field) + len(name))
+def _number_in_text(field: str) -> str:
     """The derived attribute that is the number which a string is the text of."""
     return name_of(call("cast DOUBLE", [_lower(field)]))  # only a string is in lower case
+
+
+def _number_alone(field: str) -> Tree:
+    return call("+", [Input(field), Constant(0)])  # nothing else can be added to
 
 
 def _lower(field: str) -> Tree:
@@ -211,40 +216,26 @@ def _number(value: SigmaType) -> int | float | None:
 def _number_test(field: str, numbers: Sequence[int | float]) -> Test:
     """A number also meets its text, and its text the number."""
     texts = _leaf(field, *_one_or_several([str(number) for number in numbers]))
-    held = [_leaf(field, *_one_or_several(fitting))] if (fitting := _fitting(numbers)) else []
-    spoken_of = {Kind.STRING, Kind.NUMBER} if held else {Kind.STRING}
-    held.append(texts)
-    return Test(any_of(held), field, Or((*map(Not, held), *_but(field, spoken_of))))
-
-
-def _fitting(numbers: Iterable[int | float]) -> list[int | float]:
-    """Those that an event can hold: integers of 64 bits, and floats."""
-    return [each for each in numbers if type(each) is float or INT_MIN <= each <= INT_MAX]
+    themselves = _leaf(field, *_one_or_several(numbers))
+    others = _but(field, {Kind.STRING, Kind.NUMBER})
+    return Test(Or((themselves, texts)), field, Or((Not(themselves), Not(texts), *others)))
 
 
 def _truth_test(field: str, wanted: bool) -> Test:
-    said = _leaf(lowered(field), Operator.EQ, str(wanted).lower())
-    is_it = _leaf(field, Operator.EQ, wanted)
-    others = _but(field, {Kind.STRING, Kind.BOOLEAN})
-    return Test(Or((is_it, said)), field, Or((Not(is_it), Not(said), *others)))
+    """A truth value, or its word: their text is the same."""
+    name = name_of(call("lower", [call("cast STRING", [Input(field)])]))
+    return Test(_leaf(name, Operator.EQ, str(wanted).lower()), name)
 
 
-def _comparison(field: str, value: SigmaCompareExpression) -> Test:
-    operator = _COMPARISONS.get(value.op)
+def _comparisons(field: str, value: SigmaCompareExpression) -> list[Test]:
+    operator, limit = _COMPARISONS.get(value.op), value.number.number
     if operator is None:
         raise LanguageError(f"the field {field!r} is compared by {value.op.name.lower()}")
-    limit = value.number.number
     if isinstance(value.number, SigmaTimestampPart):
-        name = _time_part(field, value.number)
-        return Test(_leaf(name, operator, limit), name)
-    if not _fitting([limit]):
-        raise LanguageError(f"the field {field!r} is compared with {limit}, more than 64 bits")
-    number = _as_number(field)
-    by_text = _leaf(number, operator, limit)
-    by_number = _leaf(field, operator, limit)
-    text_fails = And((_exists(lowered(field)), Or((_absent(number), Not(by_text)))))
-    others = _but(field, {Kind.STRING, Kind.NUMBER})
-    return Test(Or((by_number, by_text)), field, Or((Not(by_number), text_fails, *others)))
+        names = [_time_part(field, value.number)]
+    else:
+        names = [_as_number(field), _number_in_text(field)]
+    return [Test(_leaf(name, operator, limit), name) for name in names]
 
 
 def _but(field: str, spoken_of: set[Kind]) -> list[Expression]:
@@ -261,6 +252,17 @@ def _but(field: str, spoken_of: set[Kind]) -> list[Expression]:
 
 
 # Everything else.
+
+
+def _tests(field: str, value: SigmaType) -> list[Test]:
+    """The tests of which one is to hold."""
+    if isinstance(value, SigmaCompareExpression):
+        return _comparisons(field, value)
+    tests = [_test(field, value)]
+    if isinstance(value, SigmaString) and _fits_numbers(value):
+        name = _as_text(field)
+        tests.append(Test(_leaf(name, *_operation(field, value.s)), name))
+    return tests
 
 
 def _test(field: str, value: SigmaType) -> Test:
@@ -283,8 +285,6 @@ def _test(field: str, value: SigmaType) -> Test:
         case SigmaTimestampPart():
             name = _time_part(field, value)
             return Test(_leaf(name, Operator.EQ, value.number), name)
-        case SigmaCompareExpression():
-            return _comparison(field, value)
         case _:
             raise LanguageError(
                 f"the field {field!r} is compared with {_named(value)}, which only the query "

@@ -27,6 +27,11 @@ _OPENING: Final = re.compile(r"[\[{]")
 _INDENT: Final = re.compile(r"^[ \t?:-]+", re.MULTILINE)
 _SEPARATOR: Final = re.compile(r"^---", re.MULTILINE)
 _MERGE: Final = "tag:yaml.org,2002:merge"
+# What PyYAML raises, be it on purpose: "!!int ''" is an IndexError.
+_REFUSALS: Final = (
+    yaml.YAMLError, ValueError, TypeError, LookupError, AttributeError, OverflowError,
+    RecursionError,
+)  # fmt: skip
 _NOT_YAML: Final = "the text is no YAML"
 
 Path = Sequence[str | int]  # keys and positions, from the document down
@@ -82,7 +87,7 @@ def read_documents(text: str) -> list[Any]:
         found = list(yaml.load_all(text, Loader=_Loader))  # a safe loader
     except yaml.MarkedYAMLError as error:
         raise _at_mark(text, error) from None
-    except (yaml.YAMLError, ValueError, TypeError, OverflowError, RecursionError) as error:
+    except _REFUSALS as error:
         raise error_at(ParseError, text, 0, f"{_NOT_YAML}: {_first_line(error)}") from None
     if "&" in text:  # what aliases share is looked at again wherever they stand
         try:

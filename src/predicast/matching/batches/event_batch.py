@@ -16,6 +16,7 @@ import numpy as np
 from predicast.arrays import offsets
 from predicast.arrow import TableLike, as_table
 from predicast.matching.batches.from_arrow import parts_of
+from predicast.matching.batches.interval_columns import IntervalColumns
 from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
 from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
@@ -84,14 +85,16 @@ class EventBatch:
                 rows.append(row)
                 values.append(each)
         alone.pop(type(None), None)
-        return cls(len(every), _parts({name: each for name, each in gathered.items() if each}))
+        known = {name: each for name, each in gathered.items() if each}
+        # Fields may be lists of objects again, which are many, and nobody looks at most of them.
+        return cls(len(every), PartsOnDemand(known, lambda name: _of_types(known[name])))
 
     @classmethod
     def from_arrow(
         cls,
         batch: TableLike,
         attributes: Collection[str] | None = None,
-        intervals: Mapping[str, tuple[str, ...]] | None = None,
+        intervals: IntervalColumns | None = None,
         refusals: Refusals | None = None,
     ) -> EventBatch:
         """The columns of a table; struct fields get dotted names, nulls are absent.
@@ -170,13 +173,14 @@ _Gathered: TypeAlias = dict[str, dict[type, tuple[list[int], list[Any]]]]  # row
 
 
 def _parts(gathered: _Gathered) -> dict[str, list[TypedValues]]:
-    return {
-        name: [
-            _FROM_PYTHON[type_](values, np.array(rows, np.int64))
-            for type_, (rows, values) in by_type.items()
-        ]
-        for name, by_type in gathered.items()
-    }
+    return {name: _of_types(by_type) for name, by_type in gathered.items()}
+
+
+def _of_types(by_type: Mapping[type, tuple[list[int], list[Any]]]) -> list[TypedValues]:
+    return [
+        _FROM_PYTHON[type_](values, np.array(rows, np.int64))
+        for type_, (rows, values) in by_type.items()
+    ]
 
 
 def _boxed(values: list[Any]) -> np.ndarray:
