@@ -157,8 +157,7 @@ class Host:
         """
         published = []
         for sequence, event in enumerate(events, self._next_sequence):
-            is_plain = isinstance(event, Mapping) and not isinstance(event, Event)
-            read = Event(event) if is_plain else event
+            read = event if isinstance(event, Event | str) else Event(event)
             published.append(Published(self.name, sequence, read, at))
         self._next_sequence += len(published)
         self._link.outgoing.publish(published)
