@@ -19,6 +19,7 @@ ABSENT: st.SearchStrategy[Absent] = st.sampled_from(["fails", "passes"])
 _TESTS = st.sampled_from(
     [
         *("x = 1", "x = 2", "x < 2", "x > 0", "x BETWEEN 0 AND 2", "x IN (1, 2)", "x != 1"),
+        *("x NOT IN (1, 2)", "x NOT BETWEEN 1 AND 2", "NOT x BETWEEN 0 AND 3", "s != 'ab'"),
         *(
             "s = 'ab'",
             "s = 'abc'",

@@ -18,6 +18,14 @@ from predicast.spark.java import ensure_java
 
 MODE = os.environ.get("PREDICAST_TEST_SPARK", "classic")
 
+# What Spark Connect need not show again: each costs a minute of its own there, or half of one.
+meaning = pytest.mark.skipif(
+    MODE == "connect", reason="what expressions mean does not depend on how Spark is asked"
+)
+one_more_stream = pytest.mark.skipif(
+    MODE == "connect", reason="a stream more; what is tried is the same there"
+)
+
 # Jobs are tiny, in this process and in those that tests start: Java's second compiler takes a
 # third of the processor time, and is never done before they are.
 os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

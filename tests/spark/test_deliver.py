@@ -30,7 +30,7 @@ from predicast.errors import (
     UnsupportedTableError,
 )
 from predicast.spark.delivery.sinks import Batch, Written
-from tests.spark.conftest import MODE
+from tests.spark.conftest import one_more_stream
 
 SCHEMA = "id bigint, price double, at timestamp"
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_matched_is_a_dead_letter(place: Place) -> None:
     assert (progress.version, progress.events, progress.dead_letters) == (version, 4, 2)
 
 
-@pytest.mark.skipif(MODE == "connect", reason="a stream more; what is tried is the same there")
+@one_more_stream
 def test_a_batch_that_is_repeated_when_its_dead_letters_are_there(place: Place) -> None:
     place.table.subscribe("price < 3", id="low")
     place.put(0, [1.0, math.nan])
@@ -206,6 +206,7 @@ def test_a_stream_stops_with_an_error_of_ours_and_goes_on(place: Place) -> None:
     assert (progress.left_out, progress.invalid, progress.versions_behind) == (1, 1, 1)
 
 
+@one_more_stream
 def test_in_shards_every_match_once(place: Place) -> None:
     """An event that visits several shards, or none, is one event, and refused in one place."""
     texts = {f"price {n}": f"price BETWEEN {n} AND {n + 2}" for n in range(40)}

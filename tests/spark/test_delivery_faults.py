@@ -27,7 +27,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from predicast import Change, Engine
 from predicast import spark as ps
-from predicast.errors import DeliveryStoppedError, PredicastError
+from predicast.errors import DeliveryStoppedError, PredicastError, TableNotWrittenError
 from predicast.spark.delivery import batch_log, sinks
 from predicast.spark.delivery.batch_log import BatchLog
 from tests.small_disk import small_disk
@@ -59,11 +59,12 @@ class Stream:
         self.shards = shards
         self.events = folder / "events"
         self.checkpoint = folder / "checkpoint"
+        self.held = folder / "table"
         self.files, self.delta, self.owned = (folder / name for name in ("a", "b", "c"))
 
     @property
     def table(self) -> ps.SubscriptionTable:
-        return ps.SubscriptionTable(self.folder / "table")
+        return ps.SubscriptionTable(self.held)
 
     def set_up(self) -> None:
         self.events.mkdir(parents=True)
@@ -246,6 +247,7 @@ def kill_workers(flag: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="workers are found in /proc")
+@many_streams
 def test_workers_that_are_killed(spark: SparkSession, stream: Stream, tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     for number in range(3):
@@ -358,6 +360,43 @@ def test_a_full_disk(spark: SparkSession, disk: Path, shards: int) -> None:
         stream.check(versions)
     assert any("No space left" in each and "make room" in each for each in stopped)
     print(*stopped, sep="\n")  # noqa: T201
+
+
+@many_streams
+@pytest.mark.parametrize("place", chosen(["sinks", "checkpoint", "table"], 1))
+def test_a_full_disk_under_one_of_the_places(
+    spark: SparkSession, disk: Path, tmp_path: Path, shards: int, place: str
+) -> None:
+    """The others have room: what they took before the batch failed is not taken twice."""
+    stream = Stream(tmp_path / "stream", shards)
+    if place == "sinks":
+        stream.files, stream.delta, stream.owned = (disk / name for name in ("a", "b", "c"))
+    elif place == "checkpoint":  # compiled subscriptions lie beside it
+        stream.checkpoint = disk / "checkpoint"
+    else:
+        stream.held = disk / "table"
+    stream.set_up()
+    stream.put(0)
+    stream.run(spark)
+    versions = [stream.table.version]
+    stream.put(1)
+    if place == "table":
+        filler = fill(disk, 0)
+        with pytest.raises(TableNotWrittenError, match="No space left"):
+            stream.change(7)
+        stream.run(spark)  # it is only read
+        versions.append(versions[0])
+        stream.put(2)
+    else:
+        versions.append(stream.change(7))
+        filler = fill(disk, 0)
+        with pytest.raises(DeliveryStoppedError, match=r"No space left[^\n]*make room"):
+            stream.run(spark)
+    filler.unlink()
+    if place == "table":
+        versions.append(stream.change(7))
+    stream.run(spark)
+    stream.check(versions)
 
 
 DRIVER = """

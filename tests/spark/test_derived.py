@@ -14,12 +14,10 @@ from predicast import Event
 from predicast import spark as ps
 from predicast.derived import compiled
 from predicast.language import attr
-from tests.spark.conftest import MODE
+from tests.spark.conftest import meaning
 from tests.sql_expressions import COLUMNS, SqlExpressions, read
 
-pytestmark = pytest.mark.skipif(
-    MODE == "connect", reason="what expressions mean does not depend on how Spark is asked"
-)
+pytestmark = meaning
 
 SCHEMA = ", ".join(["event int", *(f"{name} {kind}" for name, kind in COLUMNS.items())])
 EVENTS = 60

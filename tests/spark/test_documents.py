@@ -13,10 +13,13 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 from tests.spark.conftest import MODE
 
 ROOT = Path(__file__).resolve().parents[2]
-STREAMS = {"docs/how-to/detect-with-sigma-rules.md", "docs/how-to/deliver-a-stream.md"}
+STREAMS = {
+    "docs/how-to/deliver-a-stream.md",
+    "docs/how-to/detect-with-sigma-rules.md",
+    "docs/how-to/keep-subscriptions-in-a-table.md",
+}
 DOCUMENTS = [
     *sorted(STREAMS),
-    "docs/how-to/keep-subscriptions-in-a-table.md",
     "docs/how-to/match-dataframes.md",
     "docs/how-to/match-graphs.md",
 ]

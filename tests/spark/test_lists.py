@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from predicast import Engine
 from predicast import spark as ps
 from predicast.errors import UnsupportedColumnError
+from tests.spark.conftest import meaning
 from tests.spark.test_same_as_spark_where import held_in_spark, matched_in_spark
 
 SCHEMA = (
@@ -112,6 +113,7 @@ def events(spark: SparkSession, rows: list[dict[str, Any]]) -> DataFrame:
     return spark.createDataFrame(rows, SCHEMA)
 
 
+@meaning
 def test_conditions_hold_where_spark_says(
     events: DataFrame, rows: list[dict[str, Any]], conditions: list[str]
 ) -> None:

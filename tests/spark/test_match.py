@@ -130,9 +130,9 @@ def test_region_events(spark: SparkSession) -> None:
         "event int, x_min int, x_max int, box struct<lo: double, hi: double>, "
         "since timestamp, until timestamp, kind string",
     )
-    intervals = {
+    intervals: dict[str, str | tuple[str, ...]] = {
         "x": ("x_min", "x_max"),
-        "y": ("box.lo", "box.hi"),
+        "y": "box",
         "when": ("since", "until"),
         "unused": ("x_min", "x_min"),
     }

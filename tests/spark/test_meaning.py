@@ -20,6 +20,7 @@ from predicast.errors import (
     UnknownColumnError,
 )
 from predicast.graph import Ontology
+from tests.spark.conftest import one_more_stream
 
 SHOP = Ontology.parse("""
     @prefix : <http://shop.example/> .
@@ -187,6 +188,7 @@ def test_times_are_those_of_the_engine(spark: SparkSession) -> None:
     assert ps.match(frame, ahead).count() == 0
 
 
+@one_more_stream
 def test_a_table_is_delivered_by_its_ontology(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "events").mkdir()
     table = ps.SubscriptionTable(tmp_path / "table", ontology=SHOP)

@@ -16,6 +16,7 @@ from predicast import spark as ps
 from predicast.cli import app
 from predicast.spark.pipeline.running import Pipeline
 from predicast.spark.pipeline.sources import stream_of
+from tests.spark.conftest import one_more_stream
 
 REST = """
 [table]
@@ -58,7 +59,7 @@ def delivered() -> list[tuple[int, str]]:
     ("form", "text"),
     [
         ("json", '{"id": 1, "price": 2}\n{"id": 2, "pr\n{"id": 3, "price": 9}\n'),
-        ("csv", "1,2\nx,y\n3,9\n"),
+        pytest.param("csv", "1,2\nx,y\n3,9\n", marks=one_more_stream),
     ],
 )
 def test_text_is_delivered_and_what_cannot_be_read_is_set_apart(
@@ -74,6 +75,7 @@ def test_text_is_delivered_and_what_cannot_be_read_is_set_apart(
     assert reason.startswith("the source could not read it")
 
 
+@one_more_stream
 def test_parquet_and_delta(spark: SparkSession, folder: Path) -> None:
     """One after the other into one table: two streams."""
     events = pa.table({"id": [1, 2], "price": [2.0, 5.0], "day": ["a", "b"]})

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from predicast import spark as ps
-from tests.spark.conftest import MODE
+from tests.spark.conftest import meaning
 from tests.spark.expressions import SCHEMA, Generator
 
-pytestmark = pytest.mark.skipif(
-    MODE == "connect", reason="what expressions mean does not depend on how Spark is asked"
-)
+pytestmark = meaning
 
 SEED = 20_260
 EVENTS = 250

@@ -23,6 +23,7 @@ from predicast.errors import (
     InvalidValueError,
     NestingTooDeepError,
     PredicastError,
+    UnknownColumnError,
     UnsupportedColumnError,
     UnsupportedTableError,
 )
@@ -275,7 +276,7 @@ def test_an_interval_is_refused_with_its_row(lo: Any, hi: Any, row: int) -> None
 
 
 def test_an_interval_has_two_ends() -> None:
-    for pair in ("lo", ("lo",), ("lo", "hi", "hi")):
+    for pair in (("lo",), ("lo", "hi", "hi"), 5):
         with pytest.raises(InvalidOptionError, match="two columns"):
             engine("t > 1").match_arrow(TABLE, intervals={"t": pair})  # type: ignore[dict-item]
 
@@ -410,6 +411,40 @@ def test_ends_may_be_open_row_by_row(kind: pa.DataType) -> None:
         for row in range(5)
     ] == right
     assert len(set(map(str, right))) >= 4
+
+
+@pytest.mark.parametrize("names", [("lo", "hi"), ("lo", "hi", "lo_open", "hi_open")])
+def test_a_struct_of_ends(names: tuple[str, ...]) -> None:
+    """It is an interval where that is said; its fields are numbers to those who ask for them."""
+    texts = ["t <= 3", "t > 3 AND t < 5", "t = 5", "a.box.lo = 3", "a.box IS NULL", "t IS NULL"]
+    ends = [pa.array([*OPEN_ENDS[name].to_pylist(), None]) for name in names]
+    box = pa.StructArray.from_arrays([*ends, pa.array(["x"] * 6)], [*names, "note"])
+    table = pa.table(
+        {"a": pa.StructArray.from_arrays([box], ["box"])} | dict(zip(names, ends, strict=True))
+    )
+    made = engine(*texts)
+    for intervals in ({"t": names}, {"t": "a.box"}):
+        matches = made.match_arrow(table, intervals=intervals).to_pylist()
+        found = [
+            sorted(match["subscription"] for match in matches if match["event"] == row)
+            for row in range(6)
+        ]
+        assert found[0] == ["a.box IS NULL", "a.box.lo = 3", "t <= 3", "t = 5", "t > 3 AND t < 5"]
+        assert ("t <= 3" in found[1]) == (len(names) == 2)
+        assert found[5] == ["a.box IS NULL", "t IS NULL"]
+    looks_at_it = engine("a.box > 4")
+    assert looks_at_it.count_arrow(table).to_pylist() == [0] * 6
+    assert looks_at_it.count_arrow(table, intervals={"a.box": "a.box"}).to_pylist()[0] == 1
+
+
+def test_what_is_no_struct_of_ends() -> None:
+    half = pa.StructArray.from_arrays([pa.array([1])] * 3, ["lo", "hi", "hi_open"])
+    table = pa.table({"half": half, "point": half.field(0), "other": half})
+    with pytest.raises(UnsupportedColumnError, match=r"'half.hi_open' and no 'half.lo_open'"):
+        engine("t > 1").match_arrow(table, intervals={"t": "half"})
+    for name in ("point", "none"):
+        with pytest.raises(UnknownColumnError, match="no struct with the fields lo and hi"):
+            engine("t > 1").match_arrow(table, intervals={"t": name})
 
 
 def _interval(lo: Any, hi: Any, *, lo_open: bool | None, hi_open: bool | None) -> Interval:

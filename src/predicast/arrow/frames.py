@@ -142,11 +142,12 @@ class _DuckDbRelation(_ArrowFrame):
     def taken(
         self, rows: np.ndarray, columns: Sequence[Hashable] | None, added: Added | None
     ) -> Any:
-        found = super().taken(rows, columns, added)
-        # DuckDB finds a table by the name of a variable, here; and a query of the relation that was
-        # given is one of its connection, so that the answer can be joined with what is there.
-        assert found is not None
-        return self._given.query("events", "SELECT * FROM found").set_alias(_ALIAS)
+        # DuckDB finds a table by the name of a variable, here, unless the catalogue has one of that
+        # name. A query of the relation that was given is one of its connection, so that the answer
+        # can be joined with what is there.
+        _predicast_matched_rows = super().taken(rows, columns, added)
+        found = self._given.query("events", "SELECT * FROM _predicast_matched_rows")
+        return found.set_alias(_ALIAS)
 
 
 class Unread(ABC):

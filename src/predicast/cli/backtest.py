@@ -181,7 +181,7 @@ def _from_file(versions: Versions, source: Source, samples: int, now: datetime) 
         with progress("Matching events", run.size()) as report:
             for matches in run.matches(report, notes.append):
                 stop_if_interrupted()
-                tally.add(matches.pairs(), matches.count, matches.shown)
+                tally.add(matches.pairs(), matches.count, matches.event)
     finally:
         for note in (*notes, *run.notes()):
             print_note(note)
@@ -255,11 +255,13 @@ def _print(found: Backtest, listed: list[Fired], *, has_old: bool) -> None:
 
 
 def _shown(each: Fired, *, has_old: bool) -> list[str]:
+    from predicast.cli.files.matches import brief
+
     if not has_old:
-        return [visible(str(event)) for event in each.samples]
+        return [visible(brief(event)) for event in each.samples]
     return [
-        *(f"+ {visible(str(event))}" for event in each.gained_samples),
-        *(f"- {visible(str(event))}" for event in each.lost_samples),
+        *(f"+ {visible(brief(event))}" for event in each.gained_samples),
+        *(f"- {visible(brief(event))}" for event in each.lost_samples),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
@@ -137,9 +138,8 @@ def lint(  # noqa: PLR0913  # an option is a parameter
     seen = None if history is None else _sample(engine, history, sample)
     with progress("Checking subscriptions", None):
         found = engine.lint(seen, checks=asked, across_owners=across_owners)
-    files = {id: (each.file or source).path for id, each in records.items()}
-    placed = [_invalid(source, each, records, files) for each in invalid]
-    placed += [Placed(each, files[each.id], records[each.id].line) for each in found]
+    places = _Places(source, records)
+    placed = [*map(places.invalid, invalid), *map(places.placed, found)]
     placed.sort(key=lambda each: (each.path, each.line))
     count = len(engine) + len(invalid)
     if as_json:
@@ -163,19 +163,29 @@ def _sample(engine: Engine, source: Source, most: int) -> list[dict[str, object]
     return found
 
 
-def _invalid(
-    source: Source, error: InputFileError, records: dict[str, Record], files: dict[str, str]
-) -> Placed:
-    """A subscription that cannot be read, as a finding."""
-    from predicast.engine.lint import Check, Finding
+class _Places:
+    """Where subscriptions stand, by their ids, and which one stands where."""
 
-    path, line = error.path or source.path, error.line or 0
-    # The line of a text may be some lines below that of its id.
-    before = [id for id, each in records.items() if each.line <= line and files[id] == path]
-    id = max(before, key=lambda each: records[each].line, default="")
-    message = error.message.removeprefix(f"{path}, {source.counted} {line}: ")
-    message = message.removeprefix(f"subscription {id!r}: ")
-    return Placed(Finding(id, Check.INVALID, message, ""), path, line)
+    def __init__(self, source: Source, records: dict[str, Record]) -> None:
+        self._source = source
+        self._of = {id: ((each.file or source).path, each.line) for id, each in records.items()}
+        self._sorted = sorted((place, id) for id, place in self._of.items())
+
+    def placed(self, finding: Finding) -> Placed:
+        return Placed(finding, *self._of[finding.id])
+
+    def invalid(self, error: InputFileError) -> Placed:
+        """A subscription that cannot be read, as a finding."""
+        from predicast.engine.lint import Check, Finding
+
+        path, line = error.path or self._source.path, error.line or 0
+        # The line of a text may be some lines below that of its id.
+        after = bisect_right(self._sorted, (path, line), key=lambda each: each[0])
+        (before, _), id = self._sorted[after - 1] if after else (("", 0), "")
+        id = id if before == path else ""
+        message = error.message.removeprefix(f"{path}, {self._source.counted} {line}: ")
+        message = message.removeprefix(f"subscription {id!r}: ")
+        return Placed(Finding(id, Check.INVALID, message, ""), path, line)
 
 
 def _print_table(source: Source, placed: Sequence[Placed], count: int) -> None:

@@ -29,7 +29,7 @@ how large regions are, and those of one attribute are not those of another.
 from __future__ import annotations
 
 from predicast.covering.blocks import ROWS, Blocks
-from predicast.covering.filter import Filter
+from predicast.covering.filter import Domains, Filter
 from predicast.covering.sketches import Sketch, Sketcher
 from predicast.model import Event
 
@@ -73,6 +73,10 @@ class SketchIndex:
     def sketch(self, of: Filter) -> Sketch:
         """The sketch of a filter."""
         return self._sketcher.of_filter(of)
+
+    def clause_sketch(self, clause: Domains) -> Sketch:
+        """The sketch of a clause, as if it were a filter."""
+        return self._sketcher.of_clauses((clause,))
 
     def add(self, sketch: Sketch) -> int:
         """Hold a sketch; returns its number, one that is free or the next."""

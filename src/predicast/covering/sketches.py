@@ -20,10 +20,11 @@ seen have a hull, the rest only their bits, so that memory per filter is bounded
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from predicast.covering.filter import Filter
+from predicast.covering.filter import Domains, Filter
 from predicast.covering.ranges import Range
 from predicast.model import Event, Interval, Kind
 from predicast.model.domain import Domain
@@ -63,7 +64,11 @@ class Sketcher:
 
     def of_filter(self, of: Filter) -> Sketch:
         """The sketch of a filter."""
-        first, *others = of.clauses
+        return self.of_clauses(of.clauses)
+
+    def of_clauses(self, clauses: Sequence[Domains]) -> Sketch:
+        """The sketch of a filter with these clauses."""
+        first, *others = clauses
         bits = needs = 0
         hulls: list[Hull] = []
         marks: dict[int, int] = {}
@@ -155,13 +160,13 @@ def _marks(domain: Range | Domain) -> int | None:
         return None
     marks = 0
     for span in domain.spans:
-        if span.lo is None or span.hi != _end_of_one(domain.kind, span.lo):
+        if span.lo is None or span.hi != end_of_one(domain.kind, span.lo):
             return None
         marks |= _mark(span.lo)
     return marks
 
 
-def _end_of_one(kind: Kind | None, value: Any) -> Any:
+def end_of_one(kind: Kind | None, value: Any) -> Any:
     """Where a span of one value ends: numbers have no next value, the others end before theirs."""
     if kind is Kind.NUMBER:
         return value

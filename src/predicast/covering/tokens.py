@@ -8,9 +8,10 @@ something that is easy to look up:
 - one that asks for ``'%abc%'`` covers only those in whose own texts ``abc`` occurs;
 - any other test of strings or lists covers only those that have the same test, or ask for some
   strings one by one;
+- one that leaves out a value of all covers only those that leave it out, or that have an end;
 - the rest of a clause covers only clauses that have it as well.
 
-So a filter *demands* one of a few tokens, and another *offers* some. These are necessary and not
+So a clause *demands* one of a few tokens, and another *offers* some. These are necessary and not
 sufficient: what they leave is tested exactly.
 """
 
@@ -18,50 +19,50 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 from predicast.covering.filter import Domains, Filter
 from predicast.covering.ranges import Range
+from predicast.covering.sketches import end_of_one
 from predicast.model.constraint import Constraint
 from predicast.model.domain import Domain
 from predicast.model.operators import Operator
 
 _Token: TypeAlias = tuple[Any, ...]
 _RARE: Final = 64  # beyond so many that demand a token, sketches tell more
-_MOST_CLAUSES: Final = 16
 _TEXTS: Final = frozenset({Operator.CONTAINS, Operator.SUFFIX})
 _WITHOUT: Final = frozenset({Operator.NOT_CONTAINS, Operator.NOT_SUFFIX})  # shorter covers longer
 
 
 class TokenTable:
-    """Filters by tokens that they demand: for each clause the one that fewest demand.
-
-    The first clause of what is covered is covered by some clause, and offers what that demands.
-    """
+    """Clauses of filters by a token that they demand: the one that fewest demand."""
 
     def __init__(self, filters: Sequence[Filter]) -> None:
         demands = [[list(_demanded(clause)) for clause in each.clauses] for each in filters]
         counts = Counter(token for each in demands for clause in each for token in clause)
-        self._chosen = [_rarest(each, counts) for each in demands]
+        self._chosen = [[_rarest(clause, counts) for clause in each] for each in demands]
         self._members: defaultdict[Hashable, list[int]] = defaultdict(list)
         # Lengths of the texts that are demanded of an attribute: no others are looked for.
         self._lengths: defaultdict[str, set[int]] = defaultdict(set)
-        self._alike: defaultdict[str, list[int]] = defaultdict(list)  # which demand the same test
-        self._filters = filters
+        # Which demand the same test of an attribute, and which that a value is left out.
+        self._alike: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
 
-    def add(self, place: int) -> bool:
-        """Take a filter in, unless it demands nothing that is rare."""
-        for token in self._chosen[place]:
-            self._members[token].append(place)
-            if token[0] == "text":
-                self._lengths[token[1]].add(len(token[2]))
-            elif token[0] == "test":
-                self._alike[token[1]].append(place)
-        return bool(self._chosen[place])
+    def add(self, place: int, clause: int) -> bool:
+        """Take in a clause of a filter, by its number, unless it demands nothing that is rare."""
+        token = self._chosen[place][clause]
+        if token is None:
+            return False
+        self._members[token].append(place)
+        if token[0] == "text":
+            self._lengths[token[1]].add(len(token[2]))
+        elif token[0] in {"test", "without"}:
+            self._alike[token[0], token[1]].append(place)
+        return True
 
-    def may_cover(self, place: int) -> Iterator[int]:
-        """The filters here that may cover one."""
-        for attribute, domain in self._filters[place].clauses[0].items():
+    def may_cover(self, clause: Domains) -> Iterator[int]:
+        """The filters of which a clause here may cover this one."""
+        for attribute, domain in clause.items():
             if not isinstance(attribute, str):
                 yield from self._members.get(("rest", attribute), ())
                 continue
@@ -70,12 +71,17 @@ class TokenTable:
                 yield from self._members.get(("value", attribute, *point), ())
             if isinstance(domain, Domain):
                 yield from self._by_strings(attribute, domain)
+            left_out = _left_out(domain)
+            if left_out is None:
+                yield from self._alike.get(("without", attribute), ())
+            for value in left_out or ():
+                yield from self._members.get(("without", attribute, value), ())
 
     def _by_strings(self, attribute: str, domain: Domain) -> Iterator[int]:
         for test in domain.rest:
             yield from self._members.get(("test", attribute, test), ())
         if _lists_strings(domain):
-            yield from self._alike.get(attribute, ())
+            yield from self._alike.get(("test", attribute), ())
         lengths = self._lengths.get(attribute)
         if lengths:
             texts = {part for text in _texts(domain) for part in _parts(text, lengths)}
@@ -83,11 +89,9 @@ class TokenTable:
                 yield from self._members.get(("text", attribute, text), ())
 
 
-def _rarest(demands: Sequence[Sequence[_Token]], counts: Counter[_Token]) -> list[_Token]:
-    """A token for each clause; none at all if some clause has none that is rare."""
-    chosen = [min(each, key=counts.__getitem__, default=None) for each in demands]
-    found = [each for each in chosen if each is not None and counts[each] <= _RARE]
-    return found if len(found) == len(chosen) <= _MOST_CLAUSES else []
+def _rarest(demands: Sequence[_Token], counts: Counter[_Token]) -> _Token | None:
+    found = min(demands, key=counts.__getitem__, default=None)
+    return None if found is None or counts[found] > _RARE else found
 
 
 def _demanded(clause: Domains) -> Iterator[_Token]:
@@ -103,6 +107,7 @@ def _demanded(clause: Domains) -> Iterator[_Token]:
             yield "value", attribute, *point
         elif isinstance(domain, Domain) and not domain.others:
             yield from (_demand(attribute, each) for each in domain.rest if _is_demanding(each))
+            yield from (("without", attribute, value) for value in _left_out(domain) or ())
 
 
 def _is_demanding(test: Constraint) -> bool:
@@ -124,8 +129,22 @@ def _point(domain: Range | Domain) -> tuple[Any, ...] | None:
     (span,) = domain.spans
     if span.lo is None or span.hi is None:
         return None
-    is_one = span.hi == (span.lo + "\0" if isinstance(span.lo, str) else span.lo + 1)
+    is_one = span.hi == end_of_one(domain.kind, span.lo)
     return (domain.kind.value, span.lo) if is_one else None
+
+
+def _left_out(domain: Range | Domain) -> list[Any] | None:
+    """The values that a domain leaves out, if those are a few and it has all others of its kind."""
+    if isinstance(domain, tuple) or domain.others or domain.kind is None or not domain.spans:
+        return None
+    if domain.spans[0].lo not in {None, ""} or domain.spans[-1].hi is not None:
+        return None
+    values = [
+        before.hi
+        for before, after in pairwise(domain.spans)
+        if after.lo == end_of_one(domain.kind, before.hi)
+    ]
+    return values if len(values) == len(domain.spans) - 1 else None
 
 
 def _lists_strings(domain: Domain) -> bool:

@@ -13,9 +13,9 @@ came first, and none has to be widened anew when another comes or goes.
 
 Only ranges of numbers are widened, and those of timestamps with two ends: the distance from 1970
 says nothing of a time. A value is what somebody wants or not, and has no neighbours to share a
-line with. But sets of a few values are told value by value, and alternatives one by one, which lets
-nothing more through: ``symbol IN ('A', 'B') AND price < 9`` is covered by what another wants of A
-and a third of B, and hardly ever by one of them.
+line with. But from a slack of 1 on sets of a few values are told value by value, and alternatives
+one by one, which lets nothing more through: ``symbol IN ('A', 'B') AND price < 9`` is covered by
+what another wants of A and a third of B, and hardly ever by one of them.
 
 With infinite slack all conditions are left out.
 """
@@ -31,15 +31,18 @@ from predicast.model.domain import Domain, domain_of
 from predicast.model.values import INT_MAX, INT_MIN, from_microseconds
 
 _EVERYTHING: Final = Subscription((Clause(),))
+# In narrow ranges few parts find something that covers them, and each is a row: 300 subscriptions
+# to 200 symbols took a fifth more rows at a slack of 0.25; 5,000 took two fifths fewer at 1.
+_APART_FROM: Final = 1.0
 _MOST_PARTS: Final = 8  # of one clause; many values are better told at once
 
 
 def parts(subscription: Subscription, slack: float, absent: Absent) -> list[Subscription]:
     """What covers the subscription together, each to be told by itself.
 
-    Without slack it stays as it is: in parts it would be several rows instead of one.
+    With little slack it stays in one piece, or it would be several rows instead of one.
     """
-    if slack == 0 or math.isinf(slack):
+    if slack < _APART_FROM or math.isinf(slack):
         return [widened(subscription, slack, absent)]
     found = (
         Subscription.of([_widened_clause(each, slack, absent)])

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from predicast.arrow import TableLike
     from predicast.engine.readings import ReadBatch
     from predicast.engine.store import StoreView
+    from predicast.matching.batches.interval_columns import IntervalColumns
     from predicast.matching.batches.refusals import Refusals
 
 OnInvalid: TypeAlias = Literal["raise", "absent", "skip"]
 Given: TypeAlias = Event | Mapping[str, Any]
-Ends: TypeAlias = Mapping[str, tuple[str, ...]] | None
 
 # Fewer events than this are matched one by one, which costs less than to make a batch of them.
 _FEW: Final = 4
@@ -51,7 +51,7 @@ class TableQuestion(NamedTuple):
 
     table: pa.Table
     limit: int | None
-    intervals: Ends
+    intervals: IntervalColumns | None
     on_invalid: OnInvalid | None
     now: datetime | str | None
 
@@ -60,7 +60,7 @@ class TableQuestion(NamedTuple):
         cls,
         batch: TableLike,
         limit: int | None,
-        intervals: Ends,
+        intervals: IntervalColumns | None,
         on_invalid: OnInvalid | None,
         now: datetime | str | None,
     ) -> TableQuestion:
@@ -128,7 +128,7 @@ class Asking:
 
     def match_keys(self, view: StoreView, events: Sequence[Event], now: datetime | None) -> Pairs:
         """The same by the keys that stand for ids, of events that are read already."""
-        if view.readings is not None:
+        if view.readings is not None or not {Event}.issuperset(map(type, events)):
             return Pairs.of(self._keys(view, events, None, now))
         at, derivation = checked_time(now), view.derivation
         if len(events) < _FEW:

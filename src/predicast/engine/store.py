@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from predicast.engine.bulk import Bulk
     from predicast.engine.snapshot import Snapshot
+    from predicast.matching.batches.interval_columns import IntervalColumns
     from predicast.matching.batches.refusals import Refusals
     from predicast.model.operand_columns import OperandColumns
 
@@ -54,7 +55,7 @@ class StoreView(NamedTuple):
     def columns(
         self,
         table: pa.Table,
-        intervals: Mapping[str, tuple[str, ...]] | None,
+        intervals: IntervalColumns | None,
         now: datetime | str | None,
         refusals: Refusals,
     ) -> Iterator[ReadBatch]:

@@ -6,7 +6,7 @@ It is the part of ``Engine`` that speaks Arrow, and frames of other libraries th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from predicast.arrow import TableLike
     from predicast.engine.frames import How, Output
     from predicast.engine.store import StoreView, SubscriptionStore
+    from predicast.matching.batches.interval_columns import IntervalColumns
 
     _EngineOfFlatEvents = EngineOf[SubscriptionStore, StoreView]
 else:
@@ -37,7 +38,7 @@ class EngineOfTables(_EngineOfFlatEvents):
         batch: TableLike,
         *,
         limit: int | None = None,
-        intervals: Mapping[str, tuple[str, ...]] | None = None,
+        intervals: IntervalColumns | None = None,
         on_invalid: OnInvalid | None = None,
         now: datetime | str | None = None,
     ) -> pa.Table:
@@ -50,8 +51,9 @@ class EngineOfTables(_EngineOfFlatEvents):
         ``limit`` asks for at most that many matches of each event, whichever. Struct columns become
         dotted names, nulls are absent. For region events, ``intervals={"x": ("x_min", "x_max")}``
         says which two columns hold the ends of an attribute, which are closed unless two more
-        names follow, of booleans that say whether each is open. ``now`` may also name a column,
-        of each event's own arrival.
+        names follow, of booleans that say whether each is open; ``intervals={"x": "box"}`` names a
+        struct column with the fields ``lo`` and ``hi`` and, if they are not closed, ``lo_open`` and
+        ``hi_open``. ``now`` may also name a column, of each event's own arrival.
         """
         from predicast.matching.matches import matches_table
 
@@ -65,7 +67,7 @@ class EngineOfTables(_EngineOfFlatEvents):
         batch: TableLike,
         *,
         limit: int | None = None,
-        intervals: Mapping[str, tuple[str, ...]] | None = None,
+        intervals: IntervalColumns | None = None,
         on_invalid: OnInvalid | None = None,
         now: datetime | str | None = None,
     ) -> pa.Int64Array:
@@ -86,7 +88,7 @@ class EngineOfTables(_EngineOfFlatEvents):
         output: Output = "rows",
         how: How = "inner",
         columns: Sequence[Hashable] | None = None,
-        intervals: Mapping[str, tuple[str, ...]] | None = None,
+        intervals: IntervalColumns | None = None,
         on_invalid: OnInvalid | None = None,
         now: datetime | str | None = None,
     ) -> F:

@@ -5,7 +5,8 @@
     {"type": "announce", "epoch": 1048577, "sequence": 3, "operations": [
         {"type": "subscribe", "id": "1", "expression": "price < 10"}], "through": false}
 
-Subscriptions are text or their JSON form, events their JSON form (``predicast.language``). An event
+Subscriptions are text or their JSON form, events their JSON form (``predicast.language``) or, of
+graphs, their text. An event
 is written down once: what was read is kept beside it, and goes to the next neighbour as it came.
 Whatever cannot be read is a ``MalformedMessageError``, with the place where it went wrong; more
 bytes than are allowed are not looked at.
@@ -204,9 +205,11 @@ def published_out(published: Published) -> WirePublished:
 
 
 def _event_out(event: object) -> msgspec.Raw:
+    if isinstance(event, str):
+        return msgspec.Raw(msgspec.json.encode(event))
     if not isinstance(event, Event):
         raise MalformedMessageError(
-            f"an event is an Event on its way, not {type(event).__name__}", field="event"
+            f"an event is an Event or text on its way, not {type(event).__name__}", field="event"
         )
     return msgspec.Raw(event_to_json(event).encode())
 
@@ -274,5 +277,8 @@ def _parameters_in(raw: msgspec.Raw) -> dict[str, Any]:
 def published_in(wire: WirePublished) -> Published:
     """The event that was encoded."""
     encoded = bytes(wire.event)
-    event = event_from_json(encoded.decode())
+    if encoded.startswith(b'"'):
+        event: Event | str = msgspec.json.decode(encoded, type=str)
+    else:
+        event = event_from_json(encoded.decode())
     return Published(wire.publisher, wire.sequence, event, wire.at, encoded)

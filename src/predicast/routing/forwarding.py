@@ -54,6 +54,7 @@ def routes(
         and each.takes_events
         and not (from_above and each.role is Role.PARENT)
     ]
+    table.check(events, wait=bool(holding))
     open_to = [
         each
         for each in interfaces.values()

@@ -149,12 +149,16 @@ class Host:
         return self._flush(now)
 
     def publish(
-        self, events: Iterable[Mapping[str, Any] | Event], now: float, at: int = 0
+        self, events: Iterable[Mapping[str, Any] | Event | str], now: float, at: int = 0
     ) -> list[Send]:
-        """Publish events, in one message; their sequences are counted on."""
+        """Publish events, in one message; their sequences are counted on.
+
+        A text is that of a graph, for brokers whose engines read graphs.
+        """
         published = []
         for sequence, event in enumerate(events, self._next_sequence):
-            read = event if isinstance(event, Event) else Event(event)
+            is_plain = isinstance(event, Mapping) and not isinstance(event, Event)
+            read = Event(event) if is_plain else event
             published.append(Published(self.name, sequence, read, at))
         self._next_sequence += len(published)
         self._link.outgoing.publish(published)

@@ -45,8 +45,8 @@ class Published:
     The sequence grows from event to event over the publisher's whole life, also where it was
     started anew. ``at`` is when it was published, in microseconds since 1970, and is what
     subscriptions mean by ``now()``, at every broker the same. ``event`` is a ``model.Event``, or
-    what else the router's engine matches. ``encoded`` is what a codec made of it, once for all
-    neighbours.
+    what else the router's engine matches: of graphs it is their text that travels. ``encoded`` is
+    what a codec made of it, once for all neighbours.
     """
 
     publisher: str

@@ -25,9 +25,9 @@ from predicast.errors import (
     TooManySubscriptionsError,
     UnknownIdError,
 )
-from predicast.model import Subscription
+from predicast.model import Event, Subscription
 from predicast.model.values import from_microseconds
-from predicast.routing.messages import Published
+from predicast.routing.messages import Published, malformed
 from predicast.routing.options import RouterOptions
 
 Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
@@ -129,6 +129,15 @@ class RoutingTable:
             self._engine.apply([Unsubscribe(name) for name in held.values()])
         self.interest.drop_all(source)
         self._numbers.pop(source, None)
+
+    def check(self, events: Sequence[Published], *, wait: bool) -> None:
+        """Refuse events that the engine cannot read, also where they wait to be matched later."""
+        if isinstance(self._engine, Engine):
+            for each in events:
+                if not isinstance(each.event, Event):
+                    raise malformed("event", each.event, "attributes and their values")
+        elif wait:
+            self._engine.match_keys([each.event for each in events])
 
     def changed(self, source: str) -> tuple[list[Subscribe], list[str]]:
         """What a source wants anew since this was asked last, and the ids that it wants no more."""

@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 from predicast.arrays import offsets
 from predicast.engine import Engine
 from predicast.engine.asking import OnInvalid
-from predicast.spark.schemas import Intervals
+from predicast.matching.batches.interval_columns import IntervalColumns
 
 _RANK_BITS: Final = 32
 _RANK_MASK: Final = (1 << _RANK_BITS) - 1
@@ -47,7 +47,7 @@ BOUNDS: Final = Bounds()
 class Asked(NamedTuple):
     """How events are to be read."""
 
-    intervals: Intervals
+    intervals: IntervalColumns
     on_invalid: OnInvalid = "raise"
     now: str | None = None  # the attribute that says when an event arrives
     in_order: bool = True  # whether the ids of an event are to be sorted

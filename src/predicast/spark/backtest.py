@@ -7,6 +7,7 @@ subscription. Which events are the samples is Spark's choice: those that differ 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -16,10 +17,10 @@ from predicast.engine.asking import OnInvalid
 from predicast.engine.backtest import Backtest, Fired, State, Versions
 from predicast.engine.bulk import Records
 from predicast.errors import ColumnClashError, InvalidOptionError, PipelineError
+from predicast.matching.batches.interval_columns import IntervalColumns
 from predicast.model import Absent
 from predicast.model.vocabulary import HasVocabulary
 from predicast.spark.matching import match
-from predicast.spark.schemas import Intervals
 from predicast.spark.shipping import check_frame
 
 if TYPE_CHECKING:
@@ -45,13 +46,13 @@ def backtest(
     on_invalid: OnInvalid = "raise",
     now: datetime | str | None = None,
     ontology: HasVocabulary | None = None,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
 ) -> Backtest:
     """How often subscriptions would have fired in these events; gained and lost against others.
 
-    Subscriptions are an engine, or what ``Engine.subscribe_many`` takes. Samples are events as
-    JSON. The other options are those of ``match``; the events are read twice, to match and to
-    count them.
+    Subscriptions are an engine, or what ``Engine.subscribe_many`` takes. Samples are what the JSON
+    of events says. The other options are those of ``match``; the events are read twice, to match
+    and to count them.
     """
     if type(samples) is not int or samples < 0:
         raise InvalidOptionError(
@@ -131,7 +132,7 @@ def _summed(matched: DataFrame, samples: int) -> DataFrame:
 
 
 def _add(into: Fired, row: Any, samples: int, *, has_old: bool) -> None:
-    number, some = row["number"], sorted(row["samples"])[:samples]
+    number, some = row["number"], list(map(json.loads, sorted(row["samples"])[:samples]))
     sort = row["sort"]
     if into.state is State.SAME:
         sort = _BOTH  # the one that is held stands for both

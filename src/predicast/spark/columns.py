@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from predicast.engine.asking import OnInvalid
 from predicast.errors import InvalidOptionError
+from predicast.matching.batches.interval_columns import IntervalColumns
 from predicast.spark.compiled import AnySubscriptions, CompiledSubscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.compiled_patterns import CompiledPatterns
 from predicast.spark.matching_graphs import COLUMN, checked_format, refuse_absent
 from predicast.spark.options import check_choice, refuse_options
 from predicast.spark.portable import portable
-from predicast.spark.schemas import Intervals
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def matches(
     *columns: Column | str,
     subscriptions: AnySubscriptions,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
     on_invalid: OnInvalid = "raise",
     format: str | None = None,
 ) -> Column:
@@ -75,7 +75,7 @@ def matches(
 def matches_udf(
     subscriptions: AnySubscriptions,
     *,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
     on_invalid: OnInvalid = "raise",
     format: str | None = None,
 ) -> UserDefinedFunctionLike:
@@ -107,7 +107,7 @@ def _matching_texts(
 
 
 def _matching_columns(
-    compiled: CompiledSubscriptions, intervals: Intervals | None, on_invalid: OnInvalid
+    compiled: CompiledSubscriptions, intervals: IntervalColumns | None, on_invalid: OnInvalid
 ) -> MatchingColumns:
     from predicast.spark.answers import Asked
     from predicast.spark.workers import MatchingColumns
@@ -142,9 +142,10 @@ def _function(task: MatchingColumns | MatchingTexts) -> UserDefinedFunctionLike:
     return function
 
 
-def _read(compiled: CompiledSubscriptions, intervals: Intervals) -> list[str]:
+def _read(compiled: CompiledSubscriptions, intervals: IntervalColumns) -> list[str]:
     """The columns that provide the attributes, and the ends of those that are intervals."""
-    ends = [end for name in compiled.attributes for end in intervals.get(name, ())]
+    given = [intervals[name] for name in compiled.attributes if name in intervals]
+    ends = [end for each in given for end in ([each] if isinstance(each, str) else each)]
     points = [name for name in compiled.attributes if name not in intervals]
     return list(dict.fromkeys([*points, *ends]))
 

@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
     from predicast.graph import GraphEngine, Ontology
     from predicast.graph.event_graph import Validation
+    from predicast.matching.batches.interval_columns import IntervalColumns
     from predicast.spark.event_schemas import EventSchema
-    from predicast.spark.schemas import Intervals
 
 
 @dataclass(frozen=True, repr=False)
@@ -183,7 +183,7 @@ def compile(
     absent: Absent | None = None,
     on_invalid: OnInvalid = "raise",
     events: DataFrame | StructType | None = None,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
     time_zone: str | None = None,
     strategy: Strategy = "auto",
     dialect: str | None = None,
@@ -222,7 +222,7 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
     absent: Absent | None = None,
     on_invalid: OnInvalid = "raise",
     events: DataFrame | StructType | None = None,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
     time_zone: str | None = None,
     strategy: Strategy = "auto",
     validate: Validation = "off",
@@ -370,7 +370,7 @@ def _vocabulary(
 
 
 def _event_schema(
-    events: DataFrame | StructType, intervals: Intervals | None, vocabulary: Vocabulary | None
+    events: DataFrame | StructType, intervals: IntervalColumns | None, vocabulary: Vocabulary | None
 ) -> EventSchema:
     from predicast.spark.event_schemas import EventSchema
 

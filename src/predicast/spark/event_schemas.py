@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from predicast.engine.derivation import Derivation
 from predicast.errors import ColumnClashError, UnknownColumnError, UnsupportedColumnError
+from predicast.matching.batches.interval_columns import IntervalColumns
 from predicast.model import Kind, Operator
 from predicast.model.operators import JOINED, SET
 from predicast.model.outline import KINDS, Outline, Slot, Stated
 from predicast.model.values import kind_of
 from predicast.model.vocabulary import Vocabulary
-from predicast.spark.schemas import GivenBy, Intervals, LeafField, Schema
+from predicast.spark.schemas import GivenBy, LeafField, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,7 +44,7 @@ class EventSchema:
     def __init__(
         self,
         events: DataFrame | StructType,
-        intervals: Intervals | None,
+        intervals: IntervalColumns | None,
         vocabulary: Vocabulary | None = None,
     ) -> None:
         from pyspark.sql.types import StructType

@@ -9,13 +9,14 @@ from predicast.engine.asking import checked_time
 from predicast.engine.derivation import Derivation
 from predicast.engine.judging import wording_of_entry
 from predicast.language.class_tests import reading_with
+from predicast.matching.batches.interval_columns import IntervalColumns
 from predicast.spark.compiled import AnySubscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.compiled_patterns import CompiledPatterns
 from predicast.spark.matching_graphs import COLUMN, explained_graphs, shipped_texts
 from predicast.spark.options import refuse_options
 from predicast.spark.portable import portable
-from predicast.spark.schemas import Intervals, Schema
+from predicast.spark.schemas import Schema
 from predicast.spark.shipping import Shipment, check_frame, ship
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def explain(
     id: str,
     *,
     event_id: str | None = None,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
     now: datetime | None = None,
     column: str | None = None,
     format: str | None = None,

@@ -17,6 +17,7 @@ from predicast.errors import (
     UnknownColumnError,
     UnsupportedColumnError,
 )
+from predicast.matching.batches.interval_columns import Ends, IntervalColumns
 from predicast.spark.compiled import AnySubscriptions, CompiledSubscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.compiled_patterns import CompiledPatterns
@@ -30,7 +31,7 @@ from predicast.spark.matching_graphs import (
 from predicast.spark.options import check_choice, refuse_options
 from predicast.spark.partitioned import matched_field, matched_in_shards
 from predicast.spark.portable import portable
-from predicast.spark.schemas import Intervals, Schema
+from predicast.spark.schemas import Schema
 from predicast.spark.shipping import Shipment, check_frame, ship
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def match(  # noqa: PLR0913  # options of the public interface, all by name
     *,
     event_id: str | None = None,
     columns: Sequence[str] | None = None,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
     output: Output = "rows",
     how: How = "inner",
     on_invalid: OnInvalid = "raise",
@@ -67,8 +68,9 @@ def match(  # noqa: PLR0913  # options of the public interface, all by name
 
     ``columns`` names the columns to keep; ``event_id`` is kept in any case. ``intervals={"x":
     ("x_min", "x_max")}`` makes region events: two columns hold the ends of an attribute, and two
-    more may say whether each is open. A ``struct<lo, hi>`` or ``struct<lo, hi, lo_open, hi_open>``
-    under an attribute's name is an interval without being named.
+    more may say whether each is open. ``intervals={"x": "box"}`` names a column of intervals, a
+    ``struct<lo, hi>`` or ``struct<lo, hi, lo_open, hi_open>``; under an attribute's own name such a
+    struct is one without being named.
     Subscriptions that are not compiled are compiled by this call.
 
     ``on_invalid`` says what becomes of an event with a value that cannot be compared, such as a
@@ -120,7 +122,7 @@ def with_matches(
     *,
     event_id: str | None = None,
     columns: Sequence[str] | None = None,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
     output: Output = "array",
     how: How = "left",
     on_invalid: OnInvalid = "raise",
@@ -155,8 +157,8 @@ def with_matches(
 
 
 def intervals_in(
-    schema: Schema, compiled: CompiledSubscriptions, given: Intervals | None
-) -> Intervals:
+    schema: Schema, compiled: CompiledSubscriptions, given: IntervalColumns | None
+) -> Ends:
     """The given intervals, and the structs that are one of what subscriptions look at."""
     names = schema.providing(compiled.attributes, compiled.given_by, given)
     return schema.intervals(names, given)
@@ -167,7 +169,7 @@ def shipped(
     schema: Schema,
     kept: Sequence[int],
     compiled: CompiledSubscriptions,
-    intervals: Intervals,
+    intervals: Ends,
     now: datetime | str | None,
 ) -> Shipment:
     """What is sent to workers: the kept columns, and what subscriptions look at."""
@@ -229,7 +231,7 @@ def _kept(schema: Schema, event_id: str | None, columns: Sequence[str] | None) -
 
 
 def _asked(
-    compiled: CompiledSubscriptions, intervals: Intervals, on_invalid: OnInvalid, *, in_order: bool
+    compiled: CompiledSubscriptions, intervals: Ends, on_invalid: OnInvalid, *, in_order: bool
 ) -> Asked:
     from predicast.spark.answers import Asked  # PyArrow takes its time
 

@@ -8,7 +8,7 @@ from the schema alone, before any job starts.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -19,14 +19,18 @@ from predicast.errors import (
     UnsupportedColumnError,
     suggest,
 )
+from predicast.matching.batches.interval_columns import (
+    Ends,
+    IntervalColumns,
+    ends_in_struct,
+    ends_of,
+)
 from predicast.model import Kind
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructField, StructType
 
-Intervals = Mapping[str, tuple[str, ...]]  # two columns, or four: also whether each end is open
 GivenBy = Mapping[str, tuple[str, ...]]  # of properties: all attributes that give one a value
-_FIELDS: Final = ("lo", "hi", "lo_open", "hi_open")  # of a struct that is an interval
 
 _KINDS: Final = {
     "tinyint": Kind.NUMBER,
@@ -168,7 +172,7 @@ class Schema:
         )
 
     def providing(
-        self, attributes: Iterable[str], given_by: GivenBy, intervals: Intervals | None
+        self, attributes: Iterable[str], given_by: GivenBy, intervals: IntervalColumns | None
     ) -> list[str]:
         """The attributes to read: of a property all that give it a value and that events have."""
         read: list[str] = []
@@ -177,10 +181,10 @@ class Schema:
             read += there or [name]  # which is looked for, and missed, by the name that it has
         return list(dict.fromkeys(read))
 
-    def _has(self, attribute: str, intervals: Intervals) -> bool:
+    def _has(self, attribute: str, intervals: IntervalColumns) -> bool:
         return attribute in self._leaves or attribute in self._structs or attribute in intervals
 
-    def leaves(self, attributes: Iterable[str], intervals: Intervals) -> dict[str, LeafField]:
+    def leaves(self, attributes: Iterable[str], intervals: Ends) -> dict[str, LeafField]:
         """The leaves that provide the attributes, and the ends of those that are intervals."""
         ends = {name: self._interval(name, pair) for name, pair in intervals.items()}
         found: dict[str, LeafField] = {}
@@ -188,22 +192,17 @@ class Schema:
             found |= ends[attribute] if attribute in ends else {attribute: self.leaf(attribute)}
         return found
 
-    def intervals(self, attributes: Iterable[str], given: Intervals | None) -> Intervals:
+    def intervals(self, attributes: Iterable[str], given: IntervalColumns | None) -> Ends:
         """The given intervals, and the attributes that are structs of an interval's ends."""
         found = {
             attribute: ends
             for attribute in attributes
             if (ends := ends_in_struct(attribute, self._leaves)) is not None
         }
-        return found | dict(given or {})
+        named = {name: ends_of(name, each, self._leaves) for name, each in (given or {}).items()}
+        return found | named
 
     def _interval(self, attribute: str, pair: Sequence[str]) -> dict[str, LeafField]:
-        if isinstance(pair, str) or len(pair) not in {2, 4}:
-            raise InvalidOptionError(
-                "intervals pairs each attribute with two columns, or with four, the others of "
-                f"which say whether an end is open; {attribute!r} with {pair!r}",
-                option="intervals",
-            )
         ends = {name: self.leaf(name) for name in pair[:2]}
         is_open = {name: self.leaf(name) for name in pair[2:]}
         for name, leaf in is_open.items():
@@ -237,22 +236,6 @@ class Schema:
                     "or keep only other columns",
                     column=clash,
                 )
-
-
-def ends_in_struct(attribute: str, names: Collection[str]) -> tuple[str, ...] | None:
-    """The columns that hold the ends of an attribute which is a struct of them, by dotted name.
-
-    It is ``struct<lo, hi>`` or ``struct<lo, hi, lo_open, hi_open>``, and whatever else.
-    """
-    ends = interval_fields(attribute)
-    if attribute in names or any(name not in names for name in ends[:2]):
-        return None
-    return ends if all(name in names for name in ends[2:]) else ends[:2]
-
-
-def interval_fields(attribute: str) -> tuple[str, ...]:
-    """What the fields of an interval would be called: its ends, and whether each is open."""
-    return tuple(f"{attribute}.{field}" for field in _FIELDS)
 
 
 def _is_list(type_: DataType) -> bool:

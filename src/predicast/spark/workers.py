@@ -8,7 +8,7 @@ Spark was told, names and nullability included: it can be made to compare them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -24,12 +24,19 @@ from predicast.engine.judging import Explainer
 from predicast.errors import UnsupportedTableError
 from predicast.language.wording import Wording
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.interval_columns import (
+    Ends,
+    IntervalColumns,
+    ends_in_struct,
+    ends_of,
+    interval_fields,
+)
 from predicast.matching.batches.leaf_columns import find_leaves
 from predicast.model import Absent, Subscription
 from predicast.model.vocabulary import Vocabulary
 from predicast.spark.answers import BOUNDS, IDS, Answer, Asked, Bounds
 from predicast.spark.image import EngineFile, EngineImage
-from predicast.spark.schemas import GivenBy, ends_in_struct, interval_fields, unknown_column
+from predicast.spark.schemas import GivenBy, unknown_column
 from predicast.spark.shard_router import LOOKS
 from predicast.spark.shipping import Source
 
@@ -48,7 +55,7 @@ class AttributeReader:
     """How to read attributes from the columns that were sent."""
 
     sources: tuple[Source, ...]
-    intervals: Mapping[str, tuple[str, ...]]
+    intervals: IntervalColumns
 
     def attributes(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The attributes of a batch of events, flat and by name."""
@@ -191,15 +198,17 @@ class MatchingColumns:
     def _asked(self, schema: pa.Schema) -> Asked:
         """How to read events of a schema, some of whose structs may be intervals."""
         givers = {each for several in self.given_by.values() for each in several}
-        fields = [field for each in givers for field in interval_fields(each)]
-        names = find_leaves(schema, {*givers, *fields})
+        given = self.asked.intervals
+        structs = {*givers, *(each for each in given.values() if isinstance(each, str))}
+        fields = [field for each in structs for field in interval_fields(each)]
+        names = find_leaves(schema, {*structs, *fields})
         found = {each: ends_in_struct(each, names) for each in givers}
         recognised = {name: ends for name, ends in found.items() if ends is not None}
-        intervals = recognised | dict(self.asked.intervals)
+        intervals = recognised | {name: ends_of(name, each, names) for name, each in given.items()}
         self._check(schema, intervals)
         return self.asked._replace(intervals=intervals)
 
-    def _check(self, schema: pa.Schema, intervals: Mapping[str, tuple[str, ...]]) -> None:
+    def _check(self, schema: pa.Schema, intervals: Ends) -> None:
         """Refuse events that lack an attribute by their type, as opposed to by their values."""
         leaves = find_leaves(schema)
         for name, givers in sorted(self.given_by.items()):

@@ -95,6 +95,13 @@ def test_a_sample_has_events(run: Run, folder: Path) -> None:
     run("lint", "-", "--events", "-", code=2)
 
 
+def test_a_line_within_a_text_belongs_to_its_subscription(run: Run, folder: Path) -> None:
+    text = "- id: a\n  expression: x = 1\n- id: b\n  expression: |\n    x = 1\n    AND y <\n"
+    (folder / "rules.yaml").write_text(text, encoding="utf-8")
+    (finding,) = json.loads(run("lint", "rules.yaml", "--json", code=1).stdout)["findings"]
+    assert (finding["line"], finding["id"], finding["check"]) == (6, "b", "invalid")
+
+
 def test_costs_are_told_of_all(run: Run) -> None:
     document = json.loads(run("lint", "rules.csv", "--json", code=1).stdout)
     assert document["costs"]["slow"] == "high"
@@ -127,6 +134,7 @@ def test_a_backtest_compares_two_versions(run: Run, events: str) -> None:
         ("added", "new", 0, 0, 0, 0),
         ("gone", "removed", 0, 1, 0, 1),
     ]
+    assert document["subscriptions"][1]["gained_samples"][0]["price"] == 120
     shown = run(*given, "--changed").stdout
     assert "kept" not in shown
     assert "+ price=120" in shown

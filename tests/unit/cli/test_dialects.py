@@ -119,6 +119,16 @@ def test_a_file_of_the_dialect_itself(run: Run, folder: Path) -> None:
     assert lines(found.stdout)[0]["subscriptions"] == ["subscription"]
 
 
+def test_a_text_in_a_file_of_another_suffix(run: Run, folder: Path) -> None:
+    write_lines(folder / "text.json", [{"colour": ["red"]}])
+    said = run("check", "text.json", "--dialect", "wishes", code=2).stderr
+    assert "if the file is a text of the dialect 'wishes', say --subscriptions-format own" in said
+    (folder / "red.txt").write_text(RED, encoding="utf-8")
+    args = "check", "red.txt", "--dialect", "wishes"
+    assert ".wish" in run(*args, code=2).stderr
+    assert run(*args, "--subscriptions-format", "own").stdout.startswith("1 valid")
+
+
 def test_a_folder_of_files(run: Run, folder: Path) -> None:
     rules = folder / "rules"
     (rules / "deep").mkdir(parents=True)

@@ -20,6 +20,9 @@ PAGES = [
     DOCS / "how-to" / "match-by-meaning.md",
     DOCS / "how-to" / "keep-subscriptions-in-a-table.md",
     DOCS / "how-to" / "simulate-a-network.md",
+    DOCS / "how-to" / "lint-subscriptions.md",
+    DOCS / "how-to" / "backtest-subscriptions.md",
+    DOCS / "how-to" / "profile-subscriptions.md",
 ]
 
 # A file is a fenced block under a line with its name: `events.csv`:
@@ -70,7 +73,7 @@ def test_every_option_and_command_is_in_the_reference() -> None:
     on_a_table = ("add", "change", "remove", "list", "history", "diff")
     subscriptions = [f"subscriptions {command}" for command in on_a_table]
     pipeline = [f"pipeline {command}" for command in ("run", "init", "check")]
-    files = ("match", "explain", "check", "convert")
+    files = ("match", "explain", "check", "lint", "backtest", "profile", "convert")
     for command in (*files, *subscriptions, *pipeline, "simulate", "doctor", "demo"):
         assert f"## `predicast {command}`" in reference
         shown = shown_by(f"predicast {command} --help")

@@ -127,6 +127,11 @@ def test_an_engine_keeps_it_and_finds_it(tmp_path_factory: pytest.TempPathFactor
     assert [loaded.match(event) for event in events] == [["a"], ["b"], []]
 
 
+def test_an_and_of_much_is_indexed() -> None:
+    text = " AND ".join(f"a{number} = 'x'" for number in range(300))
+    assert stated(text).attributes() == {f"a{number}" for number in range(300)}
+
+
 def test_long_expressions_stay_small() -> None:
     names = [f"a{number}" for number in range(3_000)]
     long = " OR ".join(f"{name} = 'x'" for name in names)

@@ -40,6 +40,7 @@ columns = [
 ]
 [stream.intervals]
 x = ["lo", "hi"]
+y = "box"
 '''
 
 
@@ -60,7 +61,7 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     settings = pipeline.file.settings
     assert settings.source.options == {"maxFilesPerTrigger": 2}
     assert settings.stream.columns == ["id"]
-    assert settings.stream.intervals == {"x": ("lo", "hi")}
+    assert settings.stream.intervals == {"x": ("lo", "hi"), "y": "box"}
     assert settings.spark.master == "local[*]"
 
 
@@ -140,7 +141,7 @@ def test_what_only_the_folders_tell(tmp_path: Path) -> None:
         Pipeline(path)
     ps.SubscriptionTable(tmp_path / "table")
     dead = '[dead_letters]\nformat = "parquet"\npath = "dead"\n'
-    with pytest.raises(InputFileError, match="line 31: dead letters have no owner"):
+    with pytest.raises(InputFileError, match="line 32: dead letters have no owner"):
         Pipeline(written(tmp_path, GOOD + dead + "by_owner = true\n"))
     choosing = GOOD.replace("columns =", 'on_invalid = "skip"\ncolumns =')
     with pytest.raises(InputFileError, match="line 23: on_invalid is for streams without"):

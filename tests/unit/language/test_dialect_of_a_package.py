@@ -51,4 +51,4 @@ def test_an_installed_package_adds_a_dialect(site: Path) -> None:
 
 def test_every_dialect_of_our_own_is_in_the_reference() -> None:
     reference = (DOCS / "reference" / "dialects.md").read_text(encoding="utf-8")
-    assert [name for name in BUILT_IN if f"| `{name}` |" not in reference] == []
+    assert [name for name in BUILT_IN if f"| `{name}`" not in reference] == []

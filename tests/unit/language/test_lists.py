@@ -30,6 +30,7 @@ from predicast.language import (
 from predicast.language.arrow_form import SCHEMA
 from predicast.language.where import ShapeCache
 from predicast.model import Event, Operator
+from predicast.model.constraint import MAX_LISTS
 
 TEXTS = {
     "array_contains(tags, 'a')": "array_contains(tags, 'a')",
@@ -108,7 +109,7 @@ def test_an_attribute_of_the_event_inside_is_told_what_to_do() -> None:
 
 def test_conditions_stand_inside_one_another_a_few_times() -> None:
     text = "x = 1"
-    for _ in range(4):
+    for _ in range(MAX_LISTS):
         text = f"exists(x, x -> {text})"
     assert parse_where(text).attributes() == {"x"}
     with pytest.raises(NestingTooDeepError):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from predicast.engine import Change, Subscribe
 from predicast.errors import ParseError
 from predicast.model.values import microseconds
-from predicast.routing import Router, RouterOptions
+from predicast.routing import Hello, PeerKind, Router, RouterOptions, Send
+from predicast.routing.codec import decode, encode
 from tests import wish_list  # noqa: F401  # registers
 from tests.routing_network import QUICK, Network
 
@@ -112,6 +115,69 @@ def test_graph_patterns_are_passed_on_as_they_were_written() -> None:
     answers = router.receive(Events(epoch, 1, (Published("two", 1, event),)), "two", 0.0)
     delivered = [send for send in answers if isinstance(send.message, Events)]
     assert [send.interface for send in delivered] == ["one"]
+
+
+class GraphNetwork(Network):
+    """Brokers with engines of graphs, and messages that travel as bytes."""
+
+    def __init__(self, ontology: Any) -> None:
+        super().__init__()
+        self._ontology = ontology
+
+    def graph_broker(self, name: str, *candidates: str, level: int = 0) -> None:
+        from predicast.graph import GraphEngine
+
+        options = RouterOptions(name=name, level=level, candidates=candidates, **QUICK)
+        self.routers[name] = Router(options, engine=GraphEngine(self._ontology))
+        self.post(name, self.routers[name].start(self.now))
+
+    def post(self, sender: str, sends: Iterable[Send]) -> None:
+        super().post(sender, [Send(to, decode(encode(message))) for to, message in sends])
+
+
+def test_graphs_travel_as_their_texts() -> None:
+    graph = pytest.importorskip("predicast.graph")
+    prefix = "@prefix : <http://x.example/> . "
+    network = GraphNetwork(
+        graph.Ontology.parse(
+            prefix + "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+            ":Laptop rdfs:subClassOf :Computer . :target rdfs:domain :Selling ."
+        )
+    )
+    network.graph_broker("core")
+    network.graph_broker("leaf", "core", level=1)
+    network.host("above", "core")
+    network.host("below", "leaf")
+    text = "PREFIX : <http://x.example/> ASK { <urn:predicast:home> :target ?x . ?x a :Computer }"
+    network.announce("above", [Subscribe("s", text)])
+    network.run(1.0)
+    laptop = prefix + "<urn:predicast:home> a :Selling ; :target :l . :l a :Laptop ."
+    chair = prefix + "<urn:predicast:home> a :Selling ; :target :c . :c a :Chair ."
+    network.post("below", network.hosts["below"].publish([chair, laptop], network.now))
+    network.run(1.0)
+    (found,) = network.delivered["above"]
+    assert found.published.event == laptop
+    network.post("below", network.hosts["below"].publish(["no graph {"], network.now))
+    network.post("below", network.hosts["below"].publish([laptop], network.now))
+    network.run(1.0)
+    assert len(network.delivered["above"]) == 2
+    assert [each.error for each in network.hosts["below"].refusals()] == ["InvalidRdfError"]
+
+
+def test_a_text_is_no_event_where_none_is_read_as_a_graph() -> None:
+    network = Network()
+    core = network.broker("core")
+    host = network.host("one", "core")
+    # It has not said yet what it wants, so that events wait for it.
+    core.receive(Hello("stranger", PeerKind.BROKER, 1, whole_at=5, level=1), "stranger", 0.0)
+    network.publish("one", [{"x": 1}])
+    network.run(0.5)
+    assert core.statistics()["waiting"] == 1
+    network.post("one", host.publish(["text"], network.now))
+    network.run(2.0)
+    assert core.statistics()["waiting"] == 1
+    assert [each.error for each in host.refusals()] == ["MalformedMessageError"]
+    assert host.is_acknowledged
 
 
 def test_hosts_read_what_is_in_a_dialect() -> None:

@@ -188,6 +188,14 @@ def test_a_relation_stays_with_its_connection(engine: Engine) -> None:
     assert connection.sql("SELECT count(*) FROM matches").fetchall() == [(2,)]
 
 
+def test_a_relation_is_not_taken_for_a_table_of_the_catalogue(engine: Engine) -> None:
+    connection = duckdb.connect()
+    for name in ("found", "events", "matches", "kept", "table"):
+        connection.execute(f'CREATE TABLE "{name}" AS SELECT 1 AS price')
+    matches = engine.match_frame(connection.table("events"))
+    assert matches.fetchall() == [(1, "cheap")]
+
+
 def test_a_plan_is_run_when_it_is_collected(engine: Engine) -> None:
     plan = engine.match_frame(pl.LazyFrame(ROWS), columns=["price"])
     engine.unsubscribe("ibm")

@@ -56,6 +56,10 @@ class Matches(ABC):
     def shown(self, event: int) -> str:
         """An event in brief, for people."""
 
+    @abstractmethod
+    def event(self, event: int) -> Any:
+        """An event as it was read."""
+
 
 E = TypeVar("E")
 
@@ -85,7 +89,10 @@ class EventMatches(Matches, Generic[E]):
         )
 
     def shown(self, event: int) -> str:
-        return self._show(self._events[event - self.first])
+        return self._show(self.event(event))
+
+    def event(self, event: int) -> E:
+        return self._events[event - self.first]
 
 
 class RowMatches(Matches):
@@ -110,8 +117,11 @@ class RowMatches(Matches):
         return pa.table({"event": pa.array(rows + self.first, pa.int64()), "subscription": ids})
 
     def shown(self, event: int) -> str:
+        return brief(self.event(event))
+
+    def event(self, event: int) -> Mapping[str, Any]:
         row: Mapping[str, Any] = self._batch.slice(event - self.first, 1).to_pylist()[0]
-        return brief(row)
+        return row
 
 
 def brief(attributes: Mapping[str, Any]) -> str:

@@ -270,19 +270,7 @@ def records(
 
 
 def _record(source: Source, row: FileRow, fields: Fields) -> Record:
-    id = _name(row.values.get(fields.id))
-    if id is None:
-        given = row.values.get(fields.id)
-        if given is None:
-            close = suggest(fields.id, (name for name in row.values if name))
-            if close and close != fields.id:
-                hint = f"; is it {close!r}? Then say --id {close}"
-            elif fields.expression not in row.values and _DOCUMENT not in row.values:
-                hint = f"; {_SUBSCRIPTIONS_FIRST.format(*fields)}"
-            else:
-                hint = ""
-            raise source.refuse(f"there is no {fields.id!r}{hint}", row.line)
-        raise source.refuse(f"an id is a non-empty string or an integer, not {given!r}", row.line)
+    id = _id(source, row, fields)
     owner = row.values.get(fields.owner)
     if owner is not None:
         owner = _name(owner)
@@ -305,6 +293,30 @@ def _record(source: Source, row: FileRow, fields: Fields) -> Record:
         )
     given = row.values.get(fields.parameters)
     return Record(id, owner, stated, row.line, row.text_lines, given, dialect, row.file)
+
+
+def _id(source: Source, row: FileRow, fields: Fields) -> str:
+    given = row.values.get(fields.id)
+    id = _name(given)
+    if id is not None:
+        return id
+    if given is None:
+        hint = _hint_without_id(source, row, fields)
+        raise source.refuse(f"there is no {fields.id!r}{hint}", row.line)
+    raise source.refuse(f"an id is a non-empty string or an integer, not {given!r}", row.line)
+
+
+def _hint_without_id(source: Source, row: FileRow, fields: Fields) -> str:
+    """The most likely mistake where a row has no id."""
+    close = suggest(fields.id, (name for name in row.values if name))
+    if close and close != fields.id:
+        return f"; is it {close!r}? Then say --id {close}"
+    if fields.expression in row.values or _DOCUMENT in row.values:
+        return ""
+    if source.dialect is not None:
+        own = "--subscriptions-format own"
+        return f"; if the file is a text of the dialect {source.dialect!r}, say {own}"
+    return f"; {_SUBSCRIPTIONS_FIRST.format(*fields)}"
 
 
 def _dialect(source: Source, row: FileRow, fields: Fields) -> str | None:

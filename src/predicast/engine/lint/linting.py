@@ -6,7 +6,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from predicast.covering.filter import Filter
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from predicast.arrow import TableLike
 
 Events = Iterable[Event | Mapping[str, Any]]
-Report = Callable[[int], None]
 
 CHECKS: Final = tuple(check.value for check in Check if check is not Check.INVALID)
 
@@ -48,27 +47,21 @@ class Linting:
         checks: Collection[str],
         *,
         across_owners: bool,
-        report: Report = lambda _done: None,
     ) -> list[Finding]:
         """What was found, in the order of the subscriptions; the worst of one first."""
-        found = [
-            each for each in self._found(events, across_owners, report) if each.check in checks
-        ]
+        found = [each for each in self._found(events, across_owners) if each.check in checks]
         places = {entry.id: place for place, entry in enumerate(self._entries)}
         order = list(Check)
         return sorted(found, key=lambda each: (places[each.id], order.index(each.check)))
 
-    def _found(
-        self, events: Events | TableLike | None, across_owners: bool, report: Report
-    ) -> Iterator[Finding]:
+    def _found(self, events: Events | TableLike | None, across_owners: bool) -> Iterator[Finding]:
         filtered: list[Filtered] = []
-        for done, entry in enumerate(self._entries):
+        for entry in self._entries:
             each = Filtered(entry, Filter(entry.subscription, self._absent))
             filtered.append(each)
             yield from truth_findings(*each, self._absent)
             if not each.filter.is_never():
                 yield from _cost_findings(entry, self._absent)
-            report(done)
         yield from redundancy_findings(filtered, across_owners=across_owners)
         if events is None:
             yield from rare_name_findings(self._entries)

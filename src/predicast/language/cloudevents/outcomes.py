@@ -12,7 +12,7 @@ true if a is, or if a is decided and b is true.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from predicast.model import And, Constraint, Expression, Leaf, Operator, Or
 from predicast.model.expression import leaves_of
@@ -20,24 +20,40 @@ from predicast.model.expression import leaves_of
 ALWAYS: Final[Expression] = And(())
 NEVER: Final[Expression] = Or(())
 
-_FEW: Final = 8  # parts whose conditions are not counted one by one
+_FEW: Final = 8  # parts whose conditions are not looked at to count them
+_MOST_COUNTED: Final = 1 << 16  # constraints that are
 
 Condition: TypeAlias = Callable[[], Expression]
+
+
+class Sizes(NamedTuple):
+    """Of how many constraints each condition is made, or more: known before any is made."""
+
+    true: int = 1
+    false: int = 1
+    decided: int = 1
+
+
+_ONE: Final = Sizes()
 
 
 class Outcome:
     """Conditions under which an expression is true, false or decided; made when asked for."""
 
-    __slots__ = ("_conditions", "_made", "size")
+    __slots__ = ("_conditions", "_made", "sizes")
 
-    size: int  # of how many constraints the largest of the conditions is made, or more
+    sizes: Sizes
 
     def __init__(
-        self, is_true: Condition, is_false: Condition, is_decided: Condition, size: int = 1
+        self,
+        is_true: Condition,
+        is_false: Condition,
+        is_decided: Condition,
+        sizes: Sizes = _ONE,
     ) -> None:
         self._conditions = (is_true, is_false, is_decided)
         self._made: list[Expression | None] = [None, None, None]
-        self.size = size
+        self.sizes = sizes
 
     @property
     def is_true(self) -> Expression:
@@ -62,8 +78,25 @@ class Outcome:
 
     def negated(self) -> Outcome:
         """NOT of it."""
+        true, false, decided = self.sizes
         return Outcome(
-            lambda: self.is_false, lambda: self.is_true, lambda: self.is_decided, self.size
+            lambda: self.is_false,
+            lambda: self.is_true,
+            lambda: self.is_decided,
+            Sizes(false, true, decided),
+        )
+
+    def within(self, most: int, another: Callable[[], Outcome]) -> Outcome:
+        """The same, with conditions of another that means the same where its own are too large."""
+        if max(self.sizes) <= most:
+            return self
+        other = another()
+        chosen = [self if size <= most else other for size in self.sizes]
+        return Outcome(
+            lambda: chosen[0].is_true,
+            lambda: chosen[1].is_false,
+            lambda: chosen[2].is_decided,
+            Sizes(*(min(each) for each in zip(self.sizes, other.sizes, strict=True))),
         )
 
 
@@ -87,6 +120,8 @@ def of_test(constraint: Constraint) -> Outcome:
 
 def all_outcomes(parts: Sequence[Outcome]) -> Outcome:
     """AND, which does not look behind a part that is false."""
+    before, decided = _decided_sizes(parts)
+    false = before + sum(part.sizes.false for part in parts)
     return Outcome(
         lambda: all_of(part.is_true for part in parts),
         lambda: any_of(_in_turn(parts, [part.is_false for part in parts])),
@@ -97,24 +132,13 @@ def all_outcomes(parts: Sequence[Outcome]) -> Outcome:
                 all_of(part.is_decided for part in parts),
             ]
         ),
-        _size(parts),
+        Sizes(sum(part.sizes.true for part in parts), false, false + decided),
     )
 
 
 def any_outcome(parts: Sequence[Outcome]) -> Outcome:
-    """OR, which does not look behind a part that is true."""
-    return Outcome(
-        lambda: any_of(_in_turn(parts, [part.is_true for part in parts])),
-        lambda: all_of(part.is_false for part in parts),
-        lambda: any_of(
-            [
-                # The last one, if it is looked at, only has to be decided.
-                *_in_turn(parts[:-1], [part.is_true for part in parts[:-1]]),
-                all_of(part.is_decided for part in parts),
-            ]
-        ),
-        _size(parts),
-    )
+    """OR, which does not look behind a part that is true: by De Morgan, as AND is."""
+    return all_outcomes([part.negated() for part in parts]).negated()
 
 
 def one_outcome(left: Outcome, right: Outcome) -> Outcome:
@@ -128,12 +152,25 @@ def one_outcome(left: Outcome, right: Outcome) -> Outcome:
             ]
         )
 
+    size = sum((*left.sizes[:2], *right.sizes[:2]))
     return Outcome(
         lambda: when(lambda: right.is_false, lambda: right.is_true),
         lambda: when(lambda: right.is_true, lambda: right.is_false),
         lambda: all_of([left.is_decided, right.is_decided]),
-        2 * (left.size + right.size),
+        Sizes(size, size, left.sizes.decided + right.sizes.decided),
     )
+
+
+def _decided_sizes(parts: Sequence[Outcome]) -> tuple[int, int]:
+    """What is decided before each part, in all; and of all parts together.
+
+    Where there are many parts, that is often the same of all: so it is counted once.
+    """
+    decided = sum(part.sizes.decided for part in parts)
+    if len(parts) > _FEW and decided <= _MOST_COUNTED:
+        conditions = {part.is_decided for part in parts}
+        decided = sum(sum(1 for _ in leaves_of(each)) for each in conditions)
+    return len(parts) * decided, decided
 
 
 def _in_turn(parts: Sequence[Outcome], wanted: Sequence[Expression]) -> Iterable[Expression]:
@@ -142,15 +179,6 @@ def _in_turn(parts: Sequence[Outcome], wanted: Sequence[Expression]) -> Iterable
     for part, condition in zip(parts, wanted, strict=True):
         yield all_of([*before, condition])
         before[part.is_decided] = None
-
-
-def _size(parts: Sequence[Outcome]) -> int:
-    """Each part, and what is decided before it: often the same of all parts, if they are many."""
-    least = sum(part.size for part in parts)
-    if len(parts) <= _FEW:
-        return least * (1 + len(parts))
-    decided = {part.is_decided for part in parts}
-    return least + len(parts) * sum(sum(1 for _ in leaves_of(each)) for each in decided)
 
 
 def all_of(given: Iterable[Expression]) -> Expression:

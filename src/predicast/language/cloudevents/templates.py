@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from predicast.bounded_cache import remembered
-from predicast.derived.cesql.parser import MAX_TEXT
 from predicast.derived.cesql.tree import Literal, Node, nodes_of
 from predicast.derived.cesql.types import is_constant
 from predicast.errors import PredicastError
@@ -36,6 +35,7 @@ _PLAIN: Final = re.compile(r"""[^'"\\+\-0-9][^'"\\]*""")
 _PATTERN: Final = re.compile(r"""[^'"\\]+""")
 _INTEGER: Final = re.compile(r"[1-9][0-9]{0,8}")
 _TRUTHS: Final = frozenset({"true", "false"})
+_LONGEST: Final = 4_096  # characters; what is filled is longer, and no text may be too long
 _MOST: Final = 64  # literals
 _MAX_BYTES: Final = 8 << 20
 
@@ -62,7 +62,7 @@ class _Template(NamedTuple):
 
 def stated_by_template(text: str) -> Stated | None:
     """What a text states, ``None`` if it has to be translated by itself."""
-    pieces = _LITERAL.split(text) if len(text) <= MAX_TEXT else []
+    pieces = _LITERAL.split(text) if len(text) <= _LONGEST else []
     if not 1 < len(pieces) <= 2 * _MOST + 1:
         return None
     literals, kinds = [], []

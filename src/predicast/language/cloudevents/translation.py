@@ -15,6 +15,7 @@ boolean and without an error.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import groupby
 from typing import Final
 
@@ -37,6 +38,7 @@ from predicast.derived.cesql.types import is_constant, type_of
 from predicast.derived.cesql.values import CASTS, Type, to_boolean
 from predicast.language.cloudevents.outcomes import (
     Outcome,
+    Sizes,
     all_outcomes,
     any_of,
     any_outcome,
@@ -155,16 +157,11 @@ def _logical(node: Node, operands: Sequence[Node], operators: Sequence[str]) -> 
         others = [outcome_of(each) for each in operands[position : position + count]]
         position += count
         if operator == "XOR":
-            for other in others:
-                outcome = one_outcome(outcome, other)
-                if outcome.size > _MOST:
-                    return _computed(node)
+            outcome = reduce(one_outcome, others, outcome)
         else:
             join = all_outcomes if operator == "AND" else any_outcome
             outcome = join([outcome, *others])
-        if outcome.size > _MOST:
-            return _computed(node)
-    return outcome
+    return outcome.within(_MOST, lambda: _computed(node))
 
 
 # Comparisons.
@@ -290,4 +287,5 @@ def _of_types(subject: Attribute, operator: Operator, operands: Mapping[Type, Op
         is_decided = _leaf(subject.name, Operator.EXISTS)
     else:
         is_decided = any_of([is_true, is_false])
-    return Outcome(lambda: is_true, lambda: is_false, lambda: is_decided, 2 * len(tests))
+    sizes = Sizes(len(tests), len(tests), 2 * len(tests))
+    return Outcome(lambda: is_true, lambda: is_false, lambda: is_decided, sizes)

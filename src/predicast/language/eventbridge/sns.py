@@ -32,9 +32,10 @@ _SCOPES: Final = {"attributes": "MessageAttributes", "body": "MessageBody"}
 class Sns(Dialect):
     """Filter policies, of one of the two scopes."""
 
+    name = "sns"
+
     def __init__(self, scope: str = "attributes") -> None:
         self._scope = scope
-        self.name = "sns" if scope == "attributes" else f"sns:{scope}"
 
     def parse(self, text: str) -> Subscription:
         reader = _PolicyReader(nested=self._scope == "body")

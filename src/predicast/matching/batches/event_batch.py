@@ -16,6 +16,7 @@ import numpy as np
 from predicast.arrays import offsets
 from predicast.arrow import TableLike, as_table
 from predicast.matching.batches.from_arrow import parts_of
+from predicast.matching.batches.interval_columns import IntervalColumns
 from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
 from predicast.matching.batches.refusals import Refusals
 from predicast.matching.batches.typed_values import (
@@ -93,7 +94,7 @@ class EventBatch:
         cls,
         batch: TableLike,
         attributes: Collection[str] | None = None,
-        intervals: Mapping[str, tuple[str, ...]] | None = None,
+        intervals: IntervalColumns | None = None,
         refusals: Refusals | None = None,
     ) -> EventBatch:
         """The columns of a table; struct fields get dotted names, nulls are absent.

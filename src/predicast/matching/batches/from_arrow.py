@@ -34,13 +34,18 @@ from predicast.arrow import (
 )
 from predicast.errors import (
     InvalidIntervalError,
-    InvalidOptionError,
     InvalidValueError,
     ListTooLongError,
     ModelError,
     UnknownColumnError,
     UnsupportedColumnError,
     suggest,
+)
+from predicast.matching.batches.interval_columns import (
+    Ends,
+    IntervalColumns,
+    ends_of,
+    interval_fields,
 )
 from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leaves
 from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
@@ -61,17 +66,15 @@ from predicast.matching.batches.typed_values import (
 from predicast.model import Interval
 from predicast.model.elements import ELEMENT, MAX_ELEMENTS
 
-Ends = Mapping[str, tuple[str, ...]]  # two columns, or four: also whether each end is open
-
 
 def parts_of(
     table: pa.Table,
     attributes: Collection[str] | None,
-    intervals: Ends | None,
+    intervals: IntervalColumns | None,
     refusals: Refusals,
 ) -> dict[str, list[TypedValues]]:
-    """The parts of the attributes, or of all; ``intervals`` says whose ends are two columns."""
-    ends = {name: _pair(name, pair) for name, pair in (intervals or {}).items()}
+    """The parts of the attributes, or of all; ``intervals`` says which columns hold ends."""
+    ends = _ends(table.schema, intervals or {})
     if attributes is None:
         attributes = {*find_leaves(table.schema), *ends}
     asked = {name: pair for name, pair in ends.items() if name in attributes}
@@ -330,17 +333,14 @@ def _cast_hint(kind: pa.DataType) -> str:
     return "cast it or leave it out"
 
 
-# Intervals, from two columns.
+# Intervals, from the columns of their ends.
 
 
-def _pair(attribute: str, pair: Any) -> tuple[str, ...]:
-    if isinstance(pair, str) or len(pair) not in {2, 4}:
-        raise InvalidOptionError(
-            "intervals pairs each attribute with two columns, or with four, the others of which "
-            f"say whether an end is open; {attribute!r} with {pair!r}",
-            option="intervals",
-        )
-    return tuple(pair)
+def _ends(schema: pa.Schema, intervals: IntervalColumns) -> Ends:
+    structs = [given for given in intervals.values() if isinstance(given, str)]
+    fields = {name for each in structs for name in (each, *interval_fields(each))}
+    names: Collection[str] = find_leaves(schema, fields) if fields else ()
+    return {name: ends_of(name, given, names) for name, given in intervals.items()}
 
 
 def _is_open(table: pa.Table, leaf: LeafColumn) -> Mask:

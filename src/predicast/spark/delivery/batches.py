@@ -29,6 +29,7 @@ import msgspec
 
 from predicast.engine.asking import OnInvalid
 from predicast.errors import DamagedCheckpointError, SubscriptionTableError
+from predicast.matching.batches.interval_columns import IntervalColumns
 from predicast.spark.compiled import CompiledSubscriptions
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.delivery.batch_log import REMEDY, BatchLog, BatchRecord, Counts
@@ -38,7 +39,6 @@ from predicast.spark.delivery.passes import delivered
 from predicast.spark.delivery.sinks import Batch, Sink, Written
 from predicast.spark.matching import arrival_of, intervals_in, shipped
 from predicast.spark.placement import Placement, Strategy
-from predicast.spark.schemas import Intervals
 from predicast.spark.unpacked_files import remove_all_but_latest
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Choices(NamedTuple):
     """How events are read and matched; the options of ``deliver``."""
 
     columns: DeliveryColumns
-    intervals: Intervals
+    intervals: IntervalColumns
     output: Output
     on_invalid: OnInvalid
     on_invalid_subscription: OnInvalidSubscription

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from predicast.engine.asking import OnInvalid
 from predicast.errors import InvalidOptionError, UnsupportedTableError
+from predicast.matching.batches.interval_columns import IntervalColumns
 from predicast.spark.delivery.batches import (
     BatchRunner,
     Choices,
@@ -22,7 +23,6 @@ from predicast.spark.delivery.running import Delivery, told
 from predicast.spark.delivery.sinks import Sinkable, sinks_of
 from predicast.spark.options import check_choice
 from predicast.spark.placement import Strategy, checked_strategy, refuse_folder
-from predicast.spark.schemas import Intervals
 from predicast.spark.shipping import check_frame
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def deliver(  # noqa: PLR0913  # a stream has as many choices, all by keyword
     dead_letters: Sinkable | Sequence[Sinkable] | None = None,
     unreadable: str | None = None,
     columns: Sequence[str] | None = None,
-    intervals: Intervals | None = None,
+    intervals: IntervalColumns | None = None,
     output: Output = "rows",
     on_invalid: OnInvalid | None = None,
     on_invalid_subscription: OnInvalidSubscription = "raise",

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -132,7 +132,7 @@ class StreamSettings(_Section, frozen=True, kw_only=True):
     checkpoint: str
     every: str | None = None  # between the begins of two batches; without, as soon as it can
     columns: list[str] | None = None
-    intervals: dict[str, tuple[str, str]] = {}
+    intervals: dict[str, str | Annotated[tuple[str, ...], msgspec.Meta(min_length=2)]] = {}
     output: Literal["rows", "array"] = "rows"
     on_invalid: Literal["raise", "absent", "skip"] | None = None
     on_invalid_subscription: Literal["raise", "quarantine"] = "raise"
