@@ -94,6 +94,8 @@ def refused(text: str, kind: type[ParseError] = ParseError) -> ParseError:
         ("  filter:", "  selection_all:", 17, 3, "the key 'selection_all' is there twice"),
         ("'/all']", "'/all'", 16, 5, "no YAML"),
         ("tags:", "tags: [", 7, 3, "no YAML"),
+        ("  filter:", "  5:", 10, 1, "5 is neither"),
+        ("all of selection_* and not filter", "5", 10, 1, "write it in quotes"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_pointed_at(
