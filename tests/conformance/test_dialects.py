@@ -46,7 +46,7 @@ class TestOneWish(DialectConformance):
 def search() -> Any:
     """The dialect of the how-to page."""
     module = re.findall(
-        r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
+        r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )[0]
     names: dict[str, Any] = {}
     exec(module, names)

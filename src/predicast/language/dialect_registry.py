@@ -2,9 +2,9 @@
 
 A dialect of our own is imported when it is first asked for, others come from installed packages,
 which name them as entry points of the group ``predicast.dialects``, or are registered by whoever
-uses them. A name may have options behind a colon, ``sigma:sysmon``: the dialect makes a variant of
-itself by them, so that all there is to say about how a text is read is in one string, which
-files, tables and snapshots can hold.
+uses them. A name may have options behind a colon, ``sigma:log-sources``: the dialect makes a
+variant of itself by them, so that all there is to say about how a text is read is in one string,
+which files, tables and snapshots can hold.
 """
 
 from __future__ import annotations
@@ -89,7 +89,14 @@ def _base(name: str) -> Dialect:
 def _made(name: str) -> Dialect:
     if name in BUILT_IN:
         module, _, attribute = BUILT_IN[name].partition(":")
-        made = getattr(import_module(module), attribute)()
+        try:
+            made = getattr(import_module(module), attribute)()
+        except ModuleNotFoundError as error:
+            raise UnknownDialectError(
+                f"the dialect {name!r} needs {error.name}, which is not installed: "
+                f"pip install 'predicast[{name}]'",
+                name=name,
+            ) from error
         assert isinstance(made, Dialect)
         return made
     entry = _installed().get(name)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import pytest
 
@@ -18,6 +20,7 @@ from predicast.errors import (
 from predicast.language import dialect_named, to_subscription
 from predicast.language.sigma import SigmaDialect
 from predicast.language.sigma.selections import MAX_TESTS
+from predicast.testing import DialectConformance
 
 SIGMA = SigmaDialect()
 RULE = r"""# Found in the wild.
@@ -40,6 +43,29 @@ detection:
     User: null
   condition: all of selection_* and not filter
 """
+
+
+KEYWORDS = """
+title: Words
+logsource: {product: linux, service: auth}
+detection:
+  keywords: [secret, 'pass*word', 7]
+  times: {Size|gt: 5, Port|startswith: '80', Signed: true}
+  condition: 1 of them
+"""
+
+
+class TestSigma(DialectConformance):
+    dialect = "sigma"
+    texts = (RULE, KEYWORDS)
+
+
+class TestSigmaOfLogs(DialectConformance):
+    dialect = "sigma:log-sources"
+    texts = (RULE, KEYWORDS)
+    events: ClassVar[Sequence[Mapping[str, Any]]] = (
+        {"logsource.product": "linux", "logsource.service": "auth", "Signed": True},
+    )
 
 
 def refused(text: str, kind: type[ParseError] = ParseError) -> ParseError:
@@ -68,6 +94,8 @@ def refused(text: str, kind: type[ParseError] = ParseError) -> ParseError:
         ("  filter:", "  selection_all:", 17, 3, "the key 'selection_all' is there twice"),
         ("'/all']", "'/all'", 16, 5, "no YAML"),
         ("tags:", "tags: [", 7, 3, "no YAML"),
+        ("  filter:", "  5:", 10, 1, "5 is neither"),
+        ("all of selection_* and not filter", "5", 10, 1, "write it in quotes"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_pointed_at(
@@ -178,6 +206,14 @@ def test_all_of_several_values_tell_which_is_missing() -> None:
 def test_options_that_are_not_there_are_refused(options: str, why: str) -> None:
     with pytest.raises(UnknownDialectError, match=why):
         dialect_named(f"sigma:{options}")
+
+
+def test_without_pysigma_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("predicast.language.dialect_registry._dialects", {})
+    monkeypatch.delitem(sys.modules, "predicast.language.sigma.dialect")
+    monkeypatch.setitem(sys.modules, "sigma.processing.pipeline", None)
+    with pytest.raises(UnknownDialectError, match=r"pip install 'predicast\[sigma\]'"):
+        dialect_named("sigma")
 
 
 def test_a_file_may_hold_several_rules() -> None:

@@ -118,7 +118,7 @@ class SigmaDialect(Dialect):
                     suggestion=f"{self.name}:{LOG_SOURCES}",
                 )
         return SigmaDialect(
-            name=f"{self.name}:{options}",
+            name=self.name,
             log_sources=log_sources,
             pipeline=pipeline,
             keywords=self._keywords,

@@ -160,6 +160,7 @@ def _refuse_timeframe(text: str, detection: Any) -> None:
 def _condition(
     text: str, document: Mapping[str, Any], detections: SigmaDetections, keywords: str
 ) -> Condition:
+    _check_text(text, detections)
     made: dict[str, Selection] = {}
 
     def selection(name: str) -> Selection:
@@ -182,6 +183,22 @@ def _condition(
     condition = alternatives[0] if len(alternatives) == 1 else Or(tuple(alternatives))
     check_size(condition)
     return condition
+
+
+def _check_text(text: str, detections: SigmaDetections) -> None:
+    """Refuse names and conditions that YAML takes for something else, such as a number."""
+    for given in (
+        *detections.detections,
+        *(each.condition for each in detections.parsed_condition),
+    ):
+        if not isinstance(given, str):
+            raise error_at(
+                ParseError,
+                text,
+                place_of(text, [_DETECTION]),
+                f"selections have names and conditions are text, and {given!r} is neither",
+                hint="write it in quotes",
+            )
 
 
 # Where it is wrong.
