@@ -28,7 +28,7 @@ def is_derived(attribute: str) -> bool:
     return attribute.startswith(DERIVED)
 
 
-@remembered(_MAX_BYTES, lambda name, _: 1_000 + 100 * len(name))
+@remembered(_MAX_BYTES, lambda arguments, _: 1_000 + 100 * len(arguments[0]))
 def expression_of(attribute: str) -> Tree:
     """The expression of a derived attribute, by its name."""
     text = attribute.removeprefix(DERIVED)
