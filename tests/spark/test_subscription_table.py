@@ -40,8 +40,8 @@ class TestDataSource:
     ) -> None:
         rows = spark.read.format("predicast").load(str(table.path)).orderBy("id").collect()
         assert [tuple(row) for row in rows] == [
-            ("cheap", "alice", "price < 5", None, 3, "subscribed"),
-            ("near", None, "x < :limit", '{"limit":5}', 3, "subscribed"),
+            ("cheap", "alice", "price < 5", None, None, 3, "subscribed"),
+            ("near", None, "x < :limit", '{"limit":5}', None, 3, "subscribed"),
         ]
 
     def test_other_versions_and_what_changed(
