@@ -21,11 +21,12 @@ from predicast.cli.requirements import Requirement, install_line, requirements, 
 
 _OLDEST_PYTHON: Final = (3, 11)
 # Where the name to import is not the name to install.
-_MODULES: Final = {"google-re2": "re2"}
+_MODULES: Final = {"google-re2": "re2", "pyyaml": "yaml"}
 _SPARK_EXTRA: Final = "spark"
 EXTRAS: Final = {
     _SPARK_EXTRA: "the pipeline",
     "graph": "events that are graphs",
+    "sigma": "rules of Sigma",
     "demo": "predicast demo",
 }
 """The extras that some part of Predicast needs, and which part."""

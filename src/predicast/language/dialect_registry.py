@@ -93,8 +93,8 @@ def _made(name: str) -> Dialect:
             made = getattr(import_module(module), attribute)()
         except ModuleNotFoundError as error:
             raise UnknownDialectError(
-                f"the dialect {name!r} needs {error.name}, which is not installed: "
-                f"pip install 'predicast[{name}]'",
+                f"the dialect {name!r} needs {error.name}, which is not installed; "
+                f"it comes with the extra {name!r}, and predicast doctor says how to install that",
                 name=name,
             ) from error
         assert isinstance(made, Dialect)
