@@ -134,7 +134,7 @@ def add_rows(path: Path, rows: list[tuple[str | None, ...]]) -> None:
     from deltalake import DeltaTable, write_deltalake
 
     ids, expressions, owners, parameters = (list(column) for column in zip(*rows, strict=True))
-    columns = [ids, owners, expressions, parameters]
+    columns = [ids, owners, expressions, parameters, [None] * len(ids)]
     arrays = [pa.array(column, pa.string()) for column in columns]
     schema = pa.schema(DeltaTable(str(path)).schema().to_arrow())
     write_deltalake(str(path), pa.table(arrays, schema), mode="append")

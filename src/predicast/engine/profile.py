@@ -58,8 +58,8 @@ class Profile:
     subscriptions: list[Profiled]
 
     def never(self) -> list[str]:
-        """The ids of those that no event matched."""
-        return [each.id for each in self.subscriptions if not each.matched]
+        """The ids of those that no event matched, sorted."""
+        return sorted(each.id for each in self.subscriptions if not each.matched)
 
     def table(self) -> pa.Table:
         """All of it as a table."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -51,18 +50,19 @@ _LEVELS: Final = (
 )
 
 
-@lru_cache
 def nodes(depth: int = 3) -> st.SearchStrategy[Node]:
     """Expressions, as the parser makes them."""
     names = st.sampled_from(NAMES)
     leaves = st.one_of(names.map(Attribute), names.map(Attribute), _LITERALS, names.map(Exists))
-    return leaves if depth == 0 else st.one_of(leaves, _tests(depth), _composed(depth))
+    if depth == 0:
+        return leaves
+    inner = nodes(depth - 1)
+    return st.one_of(leaves, _tests(inner), _composed(inner))
 
 
-@lru_cache
-def _tests(depth: int) -> st.SearchStrategy[Node]:
+def _tests(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
     """What filters are mostly made of: attributes beside literals."""
-    subject = st.sampled_from(NAMES).map(Attribute) | nodes(depth - 1)
+    subject = st.sampled_from(NAMES).map(Attribute) | inner
     sets = st.lists(_LITERALS, min_size=1, max_size=3).map(tuple)
     compared = st.sampled_from(_LEVELS[1]).map(lambda each: (each,))
     return st.one_of(
@@ -73,10 +73,8 @@ def _tests(depth: int) -> st.SearchStrategy[Node]:
     )
 
 
-@lru_cache
 @st.composite
-def _composed(draw: st.DrawFn, depth: int) -> Node:
-    inner = nodes(depth - 1)
+def _composed(draw: st.DrawFn, inner: st.SearchStrategy[Node]) -> Node:
     shape = draw(st.sampled_from(["logic", "logic", "chain", "not", "minus", "call", "in"]))
     if shape in {"logic", "chain"}:
         operators = _LEVELS[0] if shape == "logic" else draw(st.sampled_from(_LEVELS))
@@ -92,14 +90,12 @@ def _composed(draw: st.DrawFn, depth: int) -> Node:
     return Invocation(function, tuple(draw(st.lists(inner, min_size=least, max_size=most))))
 
 
-@lru_cache
 def events() -> st.SearchStrategy[dict[str, Any]]:
     """Attributes of every type, and values that are none of CESQL's."""
     values = st.sampled_from([*_SCALARS, 2.5, 5.0, 2**40, 1e30, Decimal("2.50"), _NOON])
     return st.dictionaries(st.sampled_from(NAMES), values)
 
 
-@lru_cache
 def filters(depth: int = 3) -> st.SearchStrategy[dict[str, Any]]:
     """Filters of the Subscriptions API."""
     wanted = st.dictionaries(
