@@ -65,6 +65,11 @@ def subscription_of_branches(branches: Sequence[Branch]) -> Subscription:
     return subscription_of(Or(tuple([way for both in ways for way in both])))
 
 
+def expression_of_branches(branches: Sequence[Branch]) -> Expression:
+    """The same as it stands, for one event to be held against."""
+    return _any([way for branch in branches for way in _ways(wanted_of(branch))])
+
+
 def wanted_of(branch: Branch) -> Paths:
     """What is wanted at each path, in the order in which Event Ruler takes them."""
     key = None if all(map(str.isascii, branch)) else _in_java
