@@ -131,6 +131,8 @@ def test_engine_and_twin_agree(drawn: tuple[dict[str, Any], dict[str, Any]]) -> 
         engine.subscribe(json.dumps(pattern), id="p", dialect="eventbridge")
         assert engine.match(attributes) == expected, matcher
         assert engine.match_batch([attributes, {}, attributes])[::2] == [expected] * 2, matcher
+    explanation = engine.explain("p", attributes)
+    assert (explanation.outcome.held is True) is bool(expected), str(explanation)
 
 
 @given(st.lists(st.tuples(_patterns, _events), min_size=1, max_size=8))

@@ -1,7 +1,7 @@
 """Derived attributes: expressions over attributes, computed once per event."""
 
 from predicast.derived.functions import call, kinds_of
-from predicast.derived.rows import compiled
+from predicast.derived.rows import compiled, compiled_whole
 from predicast.derived.tree import (
     CLOCK,
     NOW,
@@ -31,6 +31,7 @@ __all__ = [
     "asks_for_now",
     "call",
     "compiled",
+    "compiled_whole",
     "inputs_of",
     "kinds_of",
 ]

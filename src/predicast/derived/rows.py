@@ -60,6 +60,14 @@ def compiled(tree: Tree) -> Compiled:
             return _strict(known.apply, parts)
 
 
+def compiled_whole(tree: Tree) -> Compiled:
+    """The same of an expression that is part of no other: an attribute by itself may be a list."""
+    if isinstance(tree, Input):
+        name = tree.name
+        return lambda get: get(name)
+    return compiled(tree)
+
+
 def _strict(apply: Callable[..., Value | None], parts: list[Compiled]) -> Compiled:
     if len(parts) == 1:
         [only] = parts
@@ -111,7 +119,7 @@ def _case(tree: Case) -> Compiled:
 
 def _each(tree: Each) -> Compiled:
     name = tree.name
-    parts = [(computed, compiled(part)) for computed, part in tree.computed]
+    parts = [(computed, compiled_whole(part)) for computed, part in tree.computed]
     asks = asks_for_now(tree)
 
     def with_computed(get: Get) -> Any:
@@ -161,7 +169,7 @@ def combined(truths: Iterable[Truth], *, decided: bool) -> Truth:
 
 
 def _test(test: Test) -> Callable[[Get], Truth]:
-    subject, constraint = _subject(test.subject), test.constraint
+    subject, constraint = compiled_whole(test.subject), test.constraint
     if constraint.operator in PRESENCE:
         wanted = constraint.operator is Operator.EXISTS
         return lambda get: (subject(get) is not None) is wanted
@@ -170,11 +178,3 @@ def _test(test: Test) -> Callable[[Get], Truth]:
         return constraint.truth(subject(get))
 
     return holds
-
-
-def _subject(tree: Tree) -> Compiled:
-    """What a test is about, which may be a list."""
-    if isinstance(tree, Input):
-        name = tree.name
-        return lambda get: get(name)
-    return compiled(tree)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from predicast.derived import NOW, Call, Input, asks_for_now, compiled, inputs_of
+from predicast.derived import NOW, Call, Input, asks_for_now, compiled_whole, inputs_of
 from predicast.derived.functions import inputs_of_kind
 from predicast.language.derived_names import expression_of, is_derived
 from predicast.model import Event, Held, Interval, Kind, Value
@@ -44,7 +44,7 @@ class Derivation:
     def __init__(self, attributes: Iterable[str]) -> None:
         names = sorted(name for name in attributes if is_derived(name))
         self._trees = {name: expression_of(name) for name in names}
-        self._compiled = {name: compiled(tree) for name, tree in self._trees.items()}
+        self._compiled = {name: compiled_whole(tree) for name, tree in self._trees.items()}
         self._inputs = {name: inputs_of(tree) for name, tree in self._trees.items()}
         # Most have no value without their inputs, and most events lack most inputs.
         self._always = [

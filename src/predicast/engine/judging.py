@@ -41,6 +41,7 @@ from predicast.model import (
     Constraint,
     Event,
     Expression,
+    Held,
     Interval,
     Kind,
     Leaf,
@@ -144,7 +145,8 @@ class _Judge:
     def __init__(
         self, names: Sequence[str], event: Event, absent: Absent, sources: Mapping[str, str]
     ) -> None:
-        self._names = names
+        # Nobody has given the lists that a dialect makes of an event's arrays.
+        self._names = [name for name in names if not name.endswith(("[]", "{}"))]
         self._event = event
         self._absent = absent
         self._sources = sources  # the attributes that gave properties their values
@@ -187,7 +189,8 @@ class _Judge:
         if not constraints:
             return Outcome(phrase.text, held)
         attributes = phrase.attributes or dict.fromkeys(each.attribute for each in constraints)
-        seen = tuple(self._seen(attribute) for attribute in attributes)
+        stand_ins = dict(zip(attributes, phrase.stand_ins, strict=False))
+        seen = tuple(self._seen(each, stand_ins.get(each)) for each in attributes)
         return Outcome(phrase.text, held, seen, self._reason(phrase, constraints, seen, held))
 
     def _held(self, phrase: Phrase, *, wanted: bool) -> bool | None:
@@ -219,14 +222,21 @@ class _Judge:
         assert not isinstance(value, Interval)
         return constraint.holds(value)
 
-    def _seen(self, attribute: str) -> Seen:
+    def _seen(self, attribute: str, stand_in: str | None = None) -> Seen:
         attribute = list_name(attribute)
         value = self._event.get(attribute)
+        if value is None and stand_in is not None:
+            value = self._event.get(stand_in)
         if not is_derived(attribute):
-            source = self._sources.get(attribute)
-            return Seen(attribute, value, (Seen(source, value),) if source else ())
+            return self._given(attribute, value)
         inputs = sorted(inputs_of(expression_of(attribute)))
-        return Seen(written_name(attribute), value, tuple(map(self._seen, inputs)))
+        given = tuple(self._given(each, self._event.get(each)) for each in inputs)
+        return Seen(written_name(attribute), value, given)
+
+    def _given(self, attribute: str, value: Held | None) -> Seen:
+        """An attribute by the name that the event has for it."""
+        source = self._sources.get(attribute)
+        return Seen(attribute, value, (Seen(source, value),) if source else ())
 
     # Why.
 

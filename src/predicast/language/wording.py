@@ -29,8 +29,9 @@ class Phrase:
     own. ``parameters`` are those in the text, with their values.
 
     A dialect may speak of an attribute where what is tested is computed from it: ``attributes`` are
-    those that it names, if they are not those of the constraints. And where one test lists several
-    values, ``choices`` are what each of them asks for.
+    those that it names, if they are not those of the constraints, and where the event lacks one of
+    them, the attribute in the same place of ``stand_ins`` has the value that it saw. And where one
+    test lists several values, ``choices`` are what each of them asks for.
     """
 
     text: str
@@ -41,6 +42,7 @@ class Phrase:
     affirms: bool = True
     attributes: tuple[str, ...] = ()
     choices: tuple[Phrase, ...] = ()
+    stand_ins: tuple[str, ...] = ()
 
     def constraints(self) -> Iterator[Constraint]:
         """What must hold for it to be true, in the order of the text."""
@@ -90,7 +92,7 @@ def expression_of_wording(wording: Wording, *, wanted: bool = True) -> Expressio
 def attributes_of_wording(wording: Wording) -> Iterator[str]:
     """The attributes that decide what is true of it, and what is false, and those it speaks of."""
     for phrase in leaves_of(wording):
-        yield from phrase.attributes
+        yield from (*phrase.attributes, *phrase.stand_ins)
         for condition in (phrase.true, phrase.false):
             yield from (constraint.attribute for constraint in leaves_of(condition))
         if phrase.part is not None:

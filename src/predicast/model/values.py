@@ -78,6 +78,9 @@ class Kind(enum.Enum):
     TIMESTAMP = "timestamp"
     LIST = "list"
 
+    # As with operators: members are singletons, and Enum's own hash is a Python call.
+    __hash__ = object.__hash__
+
 
 SCALARS: Final = frozenset(Kind) - {Kind.LIST}  # the kinds of single values
 

@@ -261,3 +261,18 @@ def test_a_snapshot_keeps_patterns(tmp_path: Any) -> None:
     loaded = Engine.load(tmp_path / "engine")
     assert loaded.match(_EVENTBRIDGE.read_event(_ORDER)) == ["p"]
     assert loaded.get("p").text == text
+
+
+@pytest.mark.parametrize(
+    ("event", "wanted"),
+    [
+        ({"=a": "x"}, True),
+        ({"=a": ["x", "y"]}, True),
+        ({"=a": "x", "b": [1, 2]}, True),
+        ({"=a": ["y", "z"]}, False),
+        ({"a": ["x", "y"]}, False),
+    ],
+)
+def test_a_name_may_begin_like_that_of_a_computed_attribute(event: Any, wanted: bool) -> None:
+    assert _matches({"=a": ["x"]}, event) is wanted
+    assert _matches({"=a": ["x"], "c": [{"exists": False}]}, event) is wanted

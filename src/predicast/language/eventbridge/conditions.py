@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from predicast.bounded_cache import remembered
 from predicast.derived import Call, Input
 from predicast.language.derived_names import list_attribute
 from predicast.language.eventbridge import values
@@ -35,8 +34,6 @@ from predicast.model.elements import ELEMENT
 from predicast.model.folding import equal_to_any
 from predicast.model.normal_form import subscription_of
 
-_MAX_BYTES: Final = 16 << 20  # of conditions on elements that are remembered
-_BYTES: Final = 4_000  # of one, generously
 _SIDE_BY_SIDE: Final = 8  # constraints of one attribute that normal form leaves as they are
 
 
@@ -99,18 +96,22 @@ def normal(*alternatives: Expression) -> Subscription:
 
 def _conjunction(expression: Expression) -> list[Constraint] | None:
     """The constraints of an expression that says AND, and that normal form would leave alone."""
-    found: dict[Constraint, None] = {}
+    found: list[Constraint] = []
+    names: set[str] = set()
     pending = [expression]
     while pending:
         node = pending.pop()
         if isinstance(node, Leaf):
-            found[node.constraint] = None
+            constraint = node.constraint
+            # Few name an attribute twice: then it is worth comparing with all the others.
+            if constraint.attribute not in names or constraint not in found:
+                names.add(constraint.attribute)
+                found.append(constraint)
         elif isinstance(node, And) and node.parts:
             pending.extend(reversed(node.parts))
         else:
             return None
-    repeats = len(found) - len({each.attribute for each in found})
-    return [*found] if repeats < _SIDE_BY_SIDE else None
+    return found if len(found) - len(names) < _SIDE_BY_SIDE else None
 
 
 def some(name: str, wanted: Expression) -> Expression:
@@ -120,13 +121,7 @@ def some(name: str, wanted: Expression) -> Expression:
 
 def some_value(name: str, tests: tuple[Test, ...]) -> Expression:
     """That a list has a value which passes one of some tests."""
-    return Leaf(_has(name, _of_element(tests)))
-
-
-@remembered(_MAX_BYTES, lambda arguments, _: _BYTES * len(arguments[0]))
-def _of_element(tests: tuple[Test, ...]) -> Subscription:
-    """Patterns by the thousand ask about the same sources, and states, and types."""
-    return normal(condition(tests, ELEMENT))
+    return some(name, condition(tests, ELEMENT))
 
 
 def _has(name: str, wanted: Subscription) -> Constraint:

@@ -10,6 +10,8 @@ from predicast.language.eventbridge.events import read_event
 from predicast.language.eventbridge.parser import PatternReader, parse_pattern
 from predicast.language.eventbridge.printer import pattern_text
 from predicast.language.eventbridge.translation import subscription_of_branches
+from predicast.language.eventbridge.wording import wording_of_pattern
+from predicast.language.wording import Wording
 from predicast.model import Subscription
 
 
@@ -26,3 +28,6 @@ class EventBridge(Dialect):
 
     def read_event(self, document: Any) -> Mapping[str, Any]:
         return read_event(document)
+
+    def wording(self, text: str) -> Wording:
+        return wording_of_pattern(text, PatternReader())

@@ -20,12 +20,15 @@ from predicast.language.eventbridge.pattern import Branch, Test
 from predicast.language.eventbridge.printer import pattern_text
 from predicast.language.eventbridge.translation import subscription_of_branches
 from predicast.language.eventbridge.values import comparable
+from predicast.language.eventbridge.wording import wording_of_pattern
+from predicast.language.wording import Wording
 from predicast.model import Subscription
 
 MAX_KEYS: Final = 5
 MAX_COMBINATIONS: Final = 150
 _LARGEST: Final = 10**9
 _DECIMALS: Final = 5
+_POLICY: Final = "filter policy"
 _SCOPES: Final = {"attributes": "MessageAttributes", "body": "MessageBody"}
 
 
@@ -38,8 +41,7 @@ class Sns(Dialect):
         self._scope = scope
 
     def parse(self, text: str) -> Subscription:
-        reader = _PolicyReader(nested=self._scope == "body")
-        return subscription_of_branches(parse_pattern(text, reader, "filter policy"))
+        return subscription_of_branches(parse_pattern(text, self._reader(), _POLICY))
 
     def to_text(self, subscription: Subscription) -> str:
         return pattern_text(subscription, self.parse, self.name)
@@ -55,6 +57,9 @@ class Sns(Dialect):
             return read_event(_body(message))
         return read_event(_attributes(message))
 
+    def wording(self, text: str) -> Wording:
+        return wording_of_pattern(text, self._reader(), _POLICY)
+
     def variant(self, options: str) -> Dialect:
         by_name = {name.lower(): scope for scope, name in _SCOPES.items()}
         scope = by_name.get(options.lower(), options)
@@ -67,6 +72,9 @@ class Sns(Dialect):
             name=f"sns:{options}",
             suggestion=f"sns:{close}" if close else "sns",
         )
+
+    def _reader(self) -> PatternReader:
+        return _PolicyReader(nested=self._scope == "body")
 
 
 class _PolicyReader(PatternReader):

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
+from predicast.bounded_cache import remembered
 from predicast.errors import NestingTooDeepError
 from predicast.language.eventbridge.conditions import (
     absent,
@@ -31,13 +32,17 @@ from predicast.language.eventbridge.conditions import (
     some,
     some_value,
 )
-from predicast.language.eventbridge.pattern import ABSENT, EXISTS, Branch, Test
+from predicast.language.eventbridge.pattern import ABSENT, EXISTS, Branch, Kind, Test
 from predicast.model import And, Expression, Or, Subscription, subscription_of
 from predicast.model.constraint import MAX_LISTS
 from predicast.model.elements import FIELDS
 
 VALUES: Final = "[]"  # behind a path: the list of all values there
 OBJECTS: Final = "{}"  # behind a path: the list of all objects there
+
+_MAX_BYTES: Final = 16 << 20  # of conditions on paths that are remembered, of either way
+_BYTES: Final = 2_000  # of a test and what it comes to, generously
+_PER_CHARACTER: Final = 20  # bytes, of regular expressions too
 
 
 class Wanted(NamedTuple):
@@ -65,6 +70,11 @@ def subscription_of_branches(branches: Sequence[Branch]) -> Subscription:
     return subscription_of(Or(tuple([way for both in ways for way in both])))
 
 
+def expression_of_branches(branches: Sequence[Branch]) -> Expression:
+    """The same as it stands, for one event to be held against."""
+    return _any([way for branch in branches for way in _ways(wanted_of(branch))])
+
+
 def wanted_of(branch: Branch) -> Paths:
     """What is wanted at each path, in the order in which Event Ruler takes them."""
     key = None if all(map(str.isascii, branch)) else _in_java
@@ -90,6 +100,8 @@ def of_singles(paths: Paths) -> Expression:
     return _all([_of_single(path, wanted) for path, wanted in paths.items()])
 
 
+# Patterns by the thousand ask about the same sources, and states, and types.
+@remembered(_MAX_BYTES, lambda arguments, _: _cost(*arguments))
 def _of_single(path: str, wanted: Wanted) -> Expression:
     ways: list[Expression] = []
     if wanted.tests:
@@ -97,6 +109,16 @@ def _of_single(path: str, wanted: Wanted) -> Expression:
     if wanted.may_be_absent:
         ways.append(_nothing_at(path, ""))
     return _any(ways)
+
+
+def _cost(path: str, wanted: Wanted, prefix: str = "") -> int:
+    return _BYTES + _PER_CHARACTER * (len(path) + len(prefix)) + sum(map(_test_cost, wanted.tests))
+
+
+def _test_cost(test: Test) -> int:
+    if test.kind is Kind.ANYTHING_BUT:
+        return _BYTES + sum(map(_test_cost, test.operand))
+    return _BYTES + (_PER_CHARACTER * len(test.operand) if isinstance(test.operand, str) else 0)
 
 
 def _nothing_at(path: str, prefix: str) -> Expression:
@@ -166,6 +188,7 @@ def _of_object(
         yield And((_nothing_at(top, prefix), some(objects, inside)))
 
 
+@remembered(_MAX_BYTES, lambda arguments, _: _cost(*arguments))
 def _of_path(path: str, wanted: Wanted, prefix: str) -> Expression:
     name = _list(prefix, path, VALUES)
     ways: list[Expression] = []
