@@ -4,8 +4,7 @@ It is written in Java. A small program (``event_ruler/``) is compiled when it is
 Maven, which fetches the library, and kept in a folder of this user's caches. Where there is no
 ``mvn`` or ``java``, or the library cannot be had, the rival is left out and the results say why.
 
-The process stays between rounds, so that its rounds and ours can take turns; it reports its own
-processor time, which leaves out that of its garbage collector.
+Its processor time leaves out that of its garbage collector.
 """
 
 from __future__ import annotations
@@ -17,11 +16,12 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import msgspec
 
 from bench.matchers.rival import LeftOutError
+from bench.real.rival_process import RivalProcess
 from bench.real.rsigma import caches_folder
 
 NAME: Final = "Event Ruler 2.1.0"
@@ -34,7 +34,7 @@ class _Loaded(msgspec.Struct):
     loaded_s: float
 
 
-class EventRuler:
+class EventRuler(RivalProcess):
     """The patterns and events, loaded."""
 
     def __init__(
@@ -55,42 +55,10 @@ class EventRuler:
                 encoder.encode_lines([{"id": id, "pattern": text} for id, text in patterns.items()])
             )
             lines.write_bytes(encoder.encode_lines(events))
-            self._process = subprocess.Popen(
-                [java, "-cp", os.pathsep.join(map(str, classes)), "Rival", rules, lines],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
+            path = os.pathsep.join(map(str, classes))
+            super().__init__([java, "-cp", path, "Rival", rules, lines])
             # It has read both files when it says so; the folder may go then.
             self.load_s = msgspec.json.decode(self._line(), type=_Loaded).loaded_s
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.communicate()  # the end of its input is the end of it
-
-    def seconds(self) -> float:
-        """Processor time that all the events take, one by one."""
-        return float(msgspec.json.decode(self._asked(b"round")))
-
-    def pairs(self) -> set[tuple[int, str]]:
-        """Which event matches which pattern."""
-        found = msgspec.json.decode(self._asked(b"pairs"), type=list[list[str]])
-        return {(number, id) for number, ids in enumerate(found) for id in ids}
-
-    def _asked(self, question: bytes) -> bytes:
-        assert self._process.stdin is not None
-        self._process.stdin.write(question + b"\n")
-        self._process.stdin.flush()
-        return self._line()
-
-    def _line(self) -> bytes:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            self.__exit__()
-            raise LeftOutError("it ended without an answer")
-        return line
 
 
 def compiled(caches: Path, mvn: str = "mvn", java: str = "java") -> Path:

@@ -3,9 +3,6 @@
 It is written in Rust, built from ``rsigma/`` when it is first wanted, which takes some minutes,
 and kept in a folder of this user's caches. Where there is no ``cargo``, or it cannot build, the
 rival is left out and the results say why.
-
-The process stays between rounds, so that its rounds and ours can take turns; it reports its
-own processor time.
 """
 
 from __future__ import annotations
@@ -17,12 +14,13 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import msgspec
 
 from bench.matchers.rival import LeftOutError
 from bench.real.corpus import Rule
+from bench.real.rival_process import RivalProcess
 
 NAME: Final = "rsigma-eval 0.23.0"
 SOURCE: Final = Path(__file__).with_name("rsigma")
@@ -36,7 +34,7 @@ class _Loaded(msgspec.Struct):
     loaded_s: float
 
 
-class Rsigma:
+class Rsigma(RivalProcess):
     """The rules and events, loaded."""
 
     def __init__(
@@ -52,44 +50,13 @@ class Rsigma:
             documents, lines = Path(folder, "rules.yml"), Path(folder, "events.jsonl")
             documents.write_bytes(b"\n---\n".join(msgspec.json.encode(rule) for rule in rules))
             lines.write_bytes(msgspec.json.Encoder().encode_lines(events))
-            self._process = subprocess.Popen(
-                [program, documents, lines], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-            )
+            super().__init__([program, documents, lines])
             # It has read both files when it says so; the folder may go then.
             loaded = msgspec.json.decode(self._line(), type=_Loaded)
         if loaded.refused or loaded.unread or loaded.rules != len(rules):
             self.__exit__()
             raise LeftOutError(f"it does not take all rules: {loaded.refused or loaded.unread}")
         self.load_s = loaded.loaded_s
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.communicate()  # the end of its input is the end of it
-
-    def seconds(self) -> float:
-        """Processor time that all the events take, one by one."""
-        return float(msgspec.json.decode(self._asked(b"round")))
-
-    def pairs(self) -> set[tuple[int, str]]:
-        """Which event fires which rule."""
-        fired = msgspec.json.decode(self._asked(b"pairs"), type=list[list[str]])
-        return {(number, id) for number, ids in enumerate(fired) for id in ids}
-
-    def _asked(self, question: bytes) -> bytes:
-        assert self._process.stdin is not None
-        self._process.stdin.write(question + b"\n")
-        self._process.stdin.flush()
-        return self._line()
-
-    def _line(self) -> bytes:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            self.__exit__()
-            raise LeftOutError("it ended without an answer")
-        return line
 
 
 def built(caches: Path, cargo: str = "cargo") -> Path:
