@@ -27,6 +27,7 @@ from predicast.cli.options import (
     Absence,
     Absent,
     DialectOption,
+    EventsForm,
     ExpressionField,
     Format,
     IdField,
@@ -102,14 +103,7 @@ def match(  # noqa: PLR0913  # an option is a parameter
     rdf_format: RdfFormatOption = None,
     column: GraphColumn = "graph",
     validate: ValidateOption = Validate.OFF,
-    events_format: Annotated[
-        Form | None,
-        typer.Option(
-            "--events-format",
-            help="What EVENTS holds, if its suffix does not say. [default for -: jsonl]",
-            show_default=False,
-        ),
-    ] = None,
+    events_format: EventsForm = None,
     subscriptions_format: SubscriptionsForm = None,
     delimiter: Annotated[
         str | None,

@@ -65,6 +65,14 @@ Subscriptions: TypeAlias = Annotated[
         "and parameters; - for standard input.",
     ),
 ]
+EventsForm: TypeAlias = Annotated[
+    Form | None,
+    typer.Option(
+        "--events-format",
+        help="What EVENTS holds, if its suffix does not say. [default for -: jsonl]",
+        show_default=False,
+    ),
+]
 SubscriptionsForm: TypeAlias = Annotated[
     Form | None,
     typer.Option(

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from predicast.cli.files.source import Form
 from predicast.cli.options import (
     Absence,
     Absent,
     DialectOption,
+    EventsForm,
     ExpressionField,
     IdField,
     Now,
@@ -50,14 +50,7 @@ def profile(  # noqa: PLR0913  # an option is a parameter
     limit: Annotated[
         int, typer.Option("--limit", min=1, metavar="N", help="List the first N subscriptions.")
     ] = 20,
-    events_format: Annotated[
-        Form | None,
-        typer.Option(
-            "--events-format",
-            help="What EVENTS holds, if its suffix does not say. [default for -: jsonl]",
-            show_default=False,
-        ),
-    ] = None,
+    events_format: EventsForm = None,
     subscriptions_format: SubscriptionsForm = None,
     dialect: DialectOption = None,
     id: IdField = "id",
