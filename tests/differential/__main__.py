@@ -14,6 +14,7 @@ module                 what is in it
 ``shrinking``          a history that ends in a difference, made small
 ``graphs``             events that are graphs: each matcher against the definition, and that
                        against another engine of SPARQL
+``everywhere``         the broker, the library and Spark on the same input: a module to run
 ``run``, ``results``   all rounds; what is printed and written
 ``test_differential``  a small run of every family, and matchers that are wrong on purpose
 =====================  =========================================================================

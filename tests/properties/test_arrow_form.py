@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from predicast.errors import InvalidConstraintError, ModelError
-from predicast.language.arrow_form import SCHEMA, alike_from_arrow
+from predicast.language.arrow_form import SCHEMA, operands_from_arrow
 from predicast.model import Clause, Operator, Subscription
 from predicast.model.decimals import ExactDecimal
 from predicast.model.operators import ELEMENTS, JOINED, LIKE, PRESENCE, RANGE, REGEX, SET
@@ -34,11 +34,11 @@ COLUMNS: dict[str, st.SearchStrategy[Any]] = {
 
 def read(table: pa.Table) -> dict[str, Subscription]:
     """By columns, put together again in order of appearance."""
-    ids, groups = alike_from_arrow(table)
+    ids, groups = operands_from_arrow(table)
     found: dict[int, Subscription] = {}
-    for positions, alike in groups:
-        assert len(positions) == len(alike) > 0
-        for position, each in zip(positions.tolist(), alike.subscriptions(), strict=True):
+    for positions, operands in groups:
+        assert len(positions) == len(operands) > 0
+        for position, each in zip(positions.tolist(), operands.subscriptions(), strict=True):
             assert position not in found
             found[position] = each
     return {id: found[position] for position, id in enumerate(ids.to_pylist())}
@@ -230,7 +230,7 @@ def test_values_that_no_constraint_takes_are_refused_by_row(name: str, column: p
     table = table_of([{"id": "a", **row}, {"id": "b", **row}])
     table = table.set_column(table.column_names.index(name), name, column)
     with pytest.raises(InvalidConstraintError, match="row 1"):
-        alike_from_arrow(table)
+        operands_from_arrow(table)
 
 
 @pytest.mark.parametrize(
@@ -265,16 +265,18 @@ def test_a_column_is_what_its_type_says(name: str, column: pa.Array, operands: l
 
 def test_equal_strings_are_one_object() -> None:
     row = {"clause": 0, "attribute": "t", "operator": "=", "string_value": "the same"}
-    [(_, alike)] = alike_from_arrow(table_of([{"id": str(n), **row} for n in range(50)])).groups
-    assert len({id(value) for value in alike.columns[0]}) == 1
+    [(_, operands)] = operands_from_arrow(
+        table_of([{"id": str(n), **row} for n in range(50)])
+    ).groups
+    assert len({id(value) for value in operands.columns[0]}) == 1
 
 
 def test_integers_are_narrow() -> None:
     row = {"clause": 0, "attribute": "t", "operator": "="}
     for most, width in [(255, 1), (65_535, 2), (65_536, 4), (2**40, 8)]:
         rows = [{"id": str(n), **row, "int_value": n and most} for n in range(3)]
-        [(_, alike)] = alike_from_arrow(table_of(rows)).groups
-        assert alike.columns[0].dtype.itemsize == width
+        [(_, operands)] = operands_from_arrow(table_of(rows)).groups
+        assert operands.columns[0].dtype.itemsize == width
 
 
 def test_a_great_many_names_and_long_clauses() -> None:
@@ -317,7 +319,7 @@ def test_sets_whose_members_are_side_by_side_apart_or_mixed() -> None:
 
 
 def test_a_table_without_rows() -> None:
-    ids, groups = alike_from_arrow(table_of([]))
+    ids, groups = operands_from_arrow(table_of([]))
     assert (len(ids), groups) == (0, [])
     [batch] = table_of([{"id": "a", "clause": 0}]).to_batches()
     assert list(read(batch)) == ["a"]
@@ -326,9 +328,9 @@ def test_a_table_without_rows() -> None:
 def test_the_members_of_a_set_are_of_one_kind() -> None:
     row = {"id": "a", "clause": 0, "attribute": "x", "operator": "in"}
     with pytest.raises(InvalidConstraintError, match="one kind"):
-        alike_from_arrow(table_of([row | {"int_value": 1}, row | {"string_value": "1"}]))
+        operands_from_arrow(table_of([row | {"int_value": 1}, row | {"string_value": "1"}]))
     with pytest.raises(InvalidConstraintError, match="row 1"):
-        alike_from_arrow(table_of([row | {"int_value": 1}, row | {"float_value": float("nan")}]))
+        operands_from_arrow(table_of([row | {"int_value": 1}, row | {"float_value": float("nan")}]))
 
 
 @given(st.lists(clauses(), min_size=1, max_size=3).map(lambda some: Subscription(tuple(some))))

@@ -26,8 +26,8 @@ def read(pairs: list[tuple[str, Any]]) -> list[Subscription]:
     assert ids == [id for id, _ in pairs]
     found = {
         position: each
-        for positions, alike in groups
-        for position, each in zip(positions.tolist(), alike.subscriptions(), strict=True)
+        for positions, operands in groups
+        for position, each in zip(positions.tolist(), operands.subscriptions(), strict=True)
     }
     return [found[position] for position in range(len(pairs))]
 

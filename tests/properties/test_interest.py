@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predicast.covering.check import check_graph
 from predicast.covering.filter import Filter
+from predicast.covering.graph import CoveringGraph
 from predicast.covering.interest import Interest
 from predicast.covering.widening import parts
 from predicast.language import parse_where
@@ -68,6 +72,64 @@ def test_listeners_are_told_the_maxima_of_what_others_want(
                 told[name] -= {Filter(wish.statement, "fails") for wish in news.gone}
                 told[name] |= {Filter(wish.statement, "fails") for wish in news.new}
                 assert told[name] == expected(wanted, name, slack)
+
+
+WINDOWS = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.dictionaries(st.integers(0, 9), RANGES, min_size=1)),
+    max_size=8,
+)
+
+
+@pytest.mark.parametrize("slack", [0.0, 2.0])
+@given(windows=WINDOWS)
+def test_a_window_is_asked_for_like_its_parts(
+    slack: float, windows: list[tuple[str, dict[int, Subscription]]]
+) -> None:
+    """Keys may exchange what they ask for within one, and filters cover each other there."""
+    interest = Interest(slack=slack)
+    wanted: dict[tuple[str, int], Subscription] = {}
+    for name in NAMES:
+        interest.listen(name)
+    for source, window in windows:
+        wanted |= {(source, key): subscription for key, subscription in window.items()}
+        named = {str(key): subscription for key, subscription in window.items()}
+        interest.ask_all(source, named, passed_on=source == PASSES_ON)
+        for name in NAMES:
+            interest.take(name)
+            told = {Filter(wish.statement, "fails") for wish in interest.told(name)}
+            assert told == expected(wanted, name, slack)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_filters_that_come_together_are_linked_as_if_they_came_one_by_one(seed: int) -> None:
+    chance = random.Random(seed)
+    together, singly = CoveringGraph(), CoveringGraph()
+    for size in (1, 40, 300, 7):
+        new: dict[Filter, Subscription] = {}
+        while len(new) < size:
+            wanted = parse_where(_box(chance))
+            if (made := Filter(wanted, "fails")) not in together.nodes:
+                new[made] = wanted
+        together.insert_all(list(new.items()))
+        for each, wanted in new.items():
+            singly.insert(each, wanted)
+        if len(together.nodes) < 200:
+            check_graph(together)
+    assert not together.waiting
+    assert _edges(together) == _edges(singly)
+    assert {each.filter for each in together.entries} == {each.filter for each in singly.entries}
+
+
+def _box(chance: random.Random) -> str:
+    lo, width = chance.randrange(12), chance.randrange(1, 8)
+    kind = chance.choice(["", " AND kind = 'k'", " AND kind IN ('k', 'm')", " AND y < 3"])
+    return f"x BETWEEN {lo} AND {lo + width + chance.random()}{kind}"
+
+
+def _edges(graph: CoveringGraph) -> set[tuple[Filter, Filter]]:
+    return {
+        (node.filter, below.filter) for node in graph.nodes.values() for below in node.successors
+    }
 
 
 @given(steps=STEPS)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from predicast import Engine
@@ -192,6 +192,7 @@ def check(engine: Engine, events: list[dict[str, Any]], expected: list[list[str]
 
 @pytest.mark.parametrize("absent", ["fails", "passes"])
 @pytest.mark.parametrize("matcher", ["columnar", "brute-force"])
+@settings(max_examples=settings().max_examples // 2)
 @given(seed=st.integers(0, 2**32))
 def test_an_event_matches_what_one_of_its_readings_does(
     seed: int, matcher: str, absent: Absent

@@ -49,33 +49,36 @@ def test_outlines_are_told_apart_by_their_slots(subscription: Subscription) -> N
 def test_groups_hold_every_subscription_under_its_key(given_: list[Subscription]) -> None:
     groups = grouped((10 * number, each) for number, each in enumerate(given_))
     found = {
-        key: alike.subscription(row)
-        for keys, alike in groups
+        key: operands.subscription(row)
+        for keys, operands in groups
         for row, key in enumerate(keys.tolist())
     }
     assert sorted(found) == [10 * number for number in range(len(given_))]
     assert all(same(found[10 * number], each) for number, each in enumerate(given_))
-    assert len({alike.outline for _, alike in groups}) == len(groups)
+    assert len({operands.outline for _, operands in groups}) == len(groups)
 
 
 @given(st.lists(subscriptions(), min_size=1, max_size=8), st.data())
 def test_rows_can_be_taken(given_: list[Subscription], data: st.DataObject) -> None:
-    alike = max((alike for _, alike in grouped(enumerate(given_))), key=len)
-    rows = data.draw(st.lists(st.integers(0, len(alike) - 1)))
-    taken = alike.take(np.array(rows, np.int64))
-    assert list(taken.subscriptions()) == [alike.subscription(row) for row in rows]
-    mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(alike), max_size=len(alike))))
-    kept = alike.take(mask)
+    operands = max((operands for _, operands in grouped(enumerate(given_))), key=len)
+    rows = data.draw(st.lists(st.integers(0, len(operands) - 1)))
+    taken = operands.take(np.array(rows, np.int64))
+    assert list(taken.subscriptions()) == [operands.subscription(row) for row in rows]
+    mask = np.array(
+        data.draw(st.lists(st.booleans(), min_size=len(operands), max_size=len(operands)))
+    )
+    kept = operands.take(mask)
     assert list(kept.subscriptions()) == [
-        alike.subscription(row) for row in mask.nonzero()[0].tolist()
+        operands.subscription(row) for row in mask.nonzero()[0].tolist()
     ]
     assert len(kept) == mask.sum()
 
 
 @given(st.lists(subscriptions(), min_size=1, max_size=8))
 def test_one_by_one_is_the_same_as_all_at_once(given_: list[Subscription]) -> None:
-    for _, alike in grouped(enumerate(given_)):
+    for _, operands in grouped(enumerate(given_)):
         assert all(
-            same(alike.subscription(row), each) for row, each in enumerate(alike.subscriptions())
+            same(operands.subscription(row), each)
+            for row, each in enumerate(operands.subscriptions())
         )
-        assert len(OperandColumns.of(alike.outline, [])) == 0
+        assert len(OperandColumns.of(operands.outline, [])) == 0

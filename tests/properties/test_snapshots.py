@@ -72,7 +72,11 @@ def work_on(draw: Any, engines: list[Engine], given_: list[Subscription], name: 
 
 
 @pytest.mark.parametrize("matcher", ["brute-force", "columnar", InBlocks.name])
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=settings().max_examples // 2,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(data=st.data())
 def test_a_loaded_engine_is_the_same(matcher: str, data: st.DataObject, tmp_path: Path) -> None:
     draw = data.draw

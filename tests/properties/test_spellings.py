@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from predicast.language import attr, parametric, subscription_from_json, to_subscription
-from predicast.language.arrow_form import SCHEMA, alike_from_arrow
+from predicast.language.arrow_form import SCHEMA, operands_from_arrow
 from predicast.language.where import ShapeCache
 from predicast.model import Constraint, Operator, Subscription
 from predicast.model.outline import outlined
@@ -55,5 +55,5 @@ def test_an_operand_is_the_same_by_every_way_in(number: int | float, operator: s
 def _from_arrow(operator: str, number: int | float) -> Subscription:
     column = "int_value" if isinstance(number, int) else "float_value"
     row = {"id": "s", "clause": 0, "attribute": "x", "operator": operator, column: number}
-    ((_, alike),) = alike_from_arrow(pa.Table.from_pylist([row], SCHEMA)).groups
-    return alike.subscription(0)
+    ((_, operands),) = operands_from_arrow(pa.Table.from_pylist([row], SCHEMA)).groups
+    return operands.subscription(0)

@@ -412,12 +412,12 @@ def run(chosen_names: list[str], policy: Absent, *, share: float, steps: int) ->
 
 @pytest.mark.parametrize("absent", POLICIES)
 def test_all_matchers_answer_as_one_by_one(absent: Absent) -> None:
-    run(OWN, absent, share=2, steps=12)
+    run(OWN, absent, share=1, steps=12)
 
 
 @pytest.mark.parametrize("absent", POLICIES)
 def test_columnar_answers_as_one_by_one_while_it_merges(absent: Absent) -> None:
-    run(ODD, absent, share=3, steps=15)
+    run(ODD, absent, share=1.5, steps=15)
 
 
 @settings(deadline=None, max_examples=12 * settings().max_examples)

@@ -6,7 +6,9 @@ nulls, no view, no run, no extension, and nothing that a kernel would have to do
 
 from predicast.arrow.plain import coded_text, is_list, is_text, plain, plain_type
 from predicast.arrow.tables import TableLike, as_table
+from predicast.arrow.texts_together import are_together, texts_together
 from predicast.arrow.values import (
+    TEXTS,
     Numbers,
     Read,
     are_unicode,
@@ -25,9 +27,11 @@ from predicast.arrow.values import (
 )
 
 __all__ = [
+    "TEXTS",
     "Numbers",
     "Read",
     "TableLike",
+    "are_together",
     "are_unicode",
     "as_table",
     "booleans",
@@ -45,6 +49,7 @@ __all__ = [
     "text_bytes",
     "texts",
     "texts_in_place",
+    "texts_together",
     "valid_places",
     "wrong_texts",
 ]

@@ -26,7 +26,11 @@ _FEW_DIGITS: Final = 10**15  # decimals of 15 digits are told apart by floats
 _MOST_DIGITS: Final = 18  # 10**18 is an int64
 _EXACT_POWER: Final = 22  # 10**22 is a float, exactly
 _NO_FLOATS: Final = np.zeros(0)
-_TEXTS: Final = frozenset({pa.string().id, pa.large_string().id})
+# The layouts of texts that are bytes side by side, and how wide the places are where they begin.
+TEXTS: Final[dict[int, type[np.signedinteger[Any]]]] = {
+    pa.string().id: np.int32,
+    pa.large_string().id: np.int64,
+}
 _NO_OBJECTS: Final = np.zeros(0, object)
 
 _Mask = npt.NDArray[np.bool_]
@@ -163,7 +167,7 @@ def text_bytes(texts: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.u
     _, first, raw = texts.buffers()
     if not len(texts) or first is None:
         return np.zeros(1, np.int64), np.zeros(0, np.uint8)
-    width = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+    width = TEXTS[texts.type.id]
     begins = np.frombuffer(first, width)[texts.offset : texts.offset + len(texts) + 1]
     text = np.zeros(0, np.uint8) if raw is None else np.frombuffer(raw, np.uint8)
     return begins.astype(np.int64), text
@@ -182,7 +186,7 @@ def texts_in_place(array: pa.Array) -> TextsInPlace | None:
 
     ``None`` if what is null has bytes as well, which Arrow allows, or for arrays of other layouts.
     """
-    if array.type.id not in _TEXTS:  # types of others may not be hashable
+    if array.type.id not in TEXTS:  # types of others may not be hashable
         return None
     nulls = array.null_count
     if nulls and nulls == len(array):

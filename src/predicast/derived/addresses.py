@@ -68,6 +68,12 @@ def network_ends(text: str) -> tuple[str, str] | None:
     return f"{family}{first:0{width}x}", f"{family}{last:0{width}x}"
 
 
+def holds_mapped(text: str) -> bool:
+    """Whether mapped addresses lie in a network as they are written, which digits do not say."""
+    network = _network(text)
+    return isinstance(network, IPv6Network) and _MAPPED.subnet_of(network)
+
+
 def canonical_network(text: str) -> str | None:
     """The one spelling of a network, ``None`` if it is none; bits of a host in it are left out."""
     network = _network(text) if len(text) <= _LONGEST else None

@@ -225,6 +225,18 @@ def inputs_of_kind(tree: Tree, kind: Kind) -> frozenset[str]:
     return frozenset(found)
 
 
+def needed_of_kind(tree: Tree, kind: Kind) -> frozenset[str]:
+    """The attributes without which it has no value, and with values of other kinds neither."""
+    if not isinstance(tree, Call) or not FUNCTIONS[tree.function].is_strict:
+        return frozenset()
+    function = FUNCTIONS[tree.function]
+    found = {name for argument in tree.arguments for name in needed_of_kind(argument, kind)}
+    for position, argument in enumerate(tree.arguments):
+        if isinstance(argument, Input) and function.parameter(position) == {kind}:
+            found.add(argument.name)
+    return frozenset(found)
+
+
 def check_alike(what: str, trees: Sequence[Tree]) -> None:
     """Refuse results or arguments that cannot be of one kind."""
     common = _ANY

@@ -166,11 +166,11 @@ def bulk_of(operations: Iterable[Subscribe]) -> Bulk:
 
 def bulk_from_arrow(table: TableLike, owner: str | None) -> Bulk:
     """The subscriptions of a table of constraints (``predicast.language.arrow_form``)."""
-    from predicast.language.arrow_form import alike_from_arrow
+    from predicast.language.arrow_form import operands_from_arrow
 
     if owner is not None:
         check_id("owner", owner)
-    array, groups = alike_from_arrow(table)
+    array, groups = operands_from_arrow(table)
     check_arrow_ids(array)
     ids = array.to_pylist()
     owners: dict[int, str | None] = {}

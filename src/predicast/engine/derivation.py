@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from predicast.derived import NOW, Call, Input, asks_for_now, compiled_whole, inputs_of
-from predicast.derived.functions import inputs_of_kind
+from predicast.derived.functions import needed_of_kind
 from predicast.language.derived_names import expression_of, is_derived
 from predicast.model import Event, Held, Interval, Kind, Value
 from predicast.model.event import with_values
@@ -34,8 +34,8 @@ class Derivation:
     """The derived attributes among some names."""
 
     __slots__ = (
-        *("_always", "_by_input", "_cases", "_compiled", "_inputs", "_not_of_strings", "_others"),
-        "_trees",
+        *("_always", "_by_input", "_cases", "_compiled", "_inputs", "_not_of_strings"),
+        *("_of_strings", "_others", "_trees"),
         "asks_for_now",
     )
 
@@ -63,19 +63,19 @@ class Derivation:
                 case Call("lower" | "upper" as case, (Input(each),)):
                     self._cases.setdefault(each, []).append((name, _CASES[case]))
         changed = {name for cases in self._cases.values() for name, _ in cases}
-        others = {
-            each: [name for name in names if name not in changed]
-            for each, names in self._by_input.items()
-        }
         # Where rules expect that a number may stand for its text, most often a string does.
-        of_numbers = {name: inputs_of_kind(tree, Kind.NUMBER) for name, tree in self._trees.items()}
-        self._others = {
+        of_numbers = {name: needed_of_kind(tree, Kind.NUMBER) for name, tree in self._trees.items()}
+        self._of_strings = {
             each: [name for name in names if each not in of_numbers[name]]
-            for each, names in others.items()
+            for each, names in self._by_input.items()
         }
         self._not_of_strings = {
             each: [name for name in names if each in of_numbers[name]]
-            for each, names in others.items()
+            for each, names in self._by_input.items()
+        }
+        self._others = {
+            each: [name for name in names if name not in changed]
+            for each, names in self._of_strings.items()
         }
         self.asks_for_now = any(map(asks_for_now, self._trees.values()))
 
@@ -152,13 +152,16 @@ class Derivation:
         if not self._trees:
             return batch
         from predicast.matching.batches.derived import at_times, with_derived
+        from predicast.matching.batches.typed_values import Strings
 
         if self.asks_for_now:
             batch = at_times(batch, now or datetime.now(UTC))
         wanted = dict.fromkeys(self._always)
         for attribute in batch.attributes():
-            if attribute in self._by_input and any(map(len, batch.parts(attribute))):
-                wanted |= dict.fromkeys(self._by_input[attribute])
+            if attribute in self._by_input and any(map(len, parts := batch.parts(attribute))):
+                are_strings = all(isinstance(part, Strings) for part in parts)
+                some = self._of_strings if are_strings else self._by_input
+                wanted |= dict.fromkeys(some[attribute])
         return with_derived(batch, {name: self._trees[name] for name in wanted}, hidden=self._trees)
 
     def match_batch(

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from predicast.model import Held
+import msgspec
+
+from predicast.language import event_to_json
+from predicast.model import Event, Held
 from predicast.model.values import show
 
 MARKS: Final = {True: "✓", False: "✗", None: "?"}
@@ -37,6 +40,13 @@ class Seen:
         if self.value is not None:
             named = f"{self.attribute} = {shown(self.value)}"
         return named + self.computed_from()
+
+    def to_document(self) -> dict[str, Any]:
+        """What was seen, for JSON; timestamps and intervals as they stand in events."""
+        values = msgspec.json.decode(event_to_json(Event({"value": self.value})))
+        document = {"attribute": self.attribute, "value": values.get("value")}
+        inputs = [each.to_document() for each in self.inputs]
+        return document | ({"inputs": inputs} if inputs else {})
 
     def computed_from(self) -> str:
         """The inputs of a derived attribute, as text."""
@@ -82,6 +92,17 @@ class Outcome:
         [only] = self.seen
         return shown(only.value) + only.computed_from()
 
+    def to_document(self) -> dict[str, Any]:
+        """The part for JSON: of a test what it saw, of the others their parts."""
+        document: dict[str, Any] = {"text": self.text, "held": self.held}
+        if self.seen:
+            document["seen"] = [each.to_document() for each in self.seen]
+        if self.reason:
+            document["reason"] = self.reason
+        if self.parts:
+            document["parts"] = [part.to_document() for part in self.parts]
+        return document
+
     def lines(self, depth: int = 0) -> Iterator[tuple[int, Outcome]]:
         """It and all its parts, with their depth, in the order of the text."""
         yield depth, self
@@ -115,6 +136,10 @@ class Explanation:
     def tests(self) -> tuple[Outcome, ...]:
         """The outcomes of all tests, in the order of the text."""
         return tuple(each for _, each in self.outcome.lines() if not each.parts)
+
+    def to_document(self) -> dict[str, Any]:
+        """The whole, for JSON."""
+        return {"id": self.id, "matched": self.matched, "outcome": self.outcome.to_document()}
 
     def __str__(self) -> str:
         lines = [f"{self.id}: {'matched' if self.matched else 'did not match'}"]

@@ -50,14 +50,14 @@ _SIMILAR: Final = 2  # a chunk up to this many times as large as the one after i
 class _Chunk:
     """Subscriptions of one outline with their keys, ascending."""
 
-    __slots__ = ("_first", "alike", "dead", "is_shared", "keys")
+    __slots__ = ("_first", "dead", "is_shared", "keys", "operands")
 
-    def __init__(self, keys: np.ndarray, alike: OperandColumns) -> None:
+    def __init__(self, keys: np.ndarray, operands: OperandColumns) -> None:
         self.keys = keys
         # Of keys without a gap, as those of a bulk have, each says where it is.
         first, last = int(keys[0]), int(keys[-1])
         self._first = first if last - first == len(keys) - 1 else None
-        self.alike = alike
+        self.operands = operands
         self.dead = 0
         self.is_shared = True  # the columns are somebody else's as well
 
@@ -66,7 +66,7 @@ class _Chunk:
 
     def copy(self) -> _Chunk:
         self.is_shared = True
-        copy = _Chunk(self.keys, self.alike)
+        copy = _Chunk(self.keys, self.operands)
         copy.dead = self.dead
         return copy
 
@@ -77,17 +77,17 @@ class _Chunk:
         return int(np.searchsorted(self.keys, self.keys.dtype.type(key)))
 
     def stated(self, key: int) -> Stated:
-        return self.alike.stated(self.row(key))
+        return self.operands.stated(self.row(key))
 
     def put(self, key: int, stated: Stated) -> None:
         row = self.row(key)
-        if self.is_shared or not self.alike.put(row, stated.operands):
+        if self.is_shared or not self.operands.put(row, stated.operands):
             one = OperandColumns.of(stated.outline, [stated.operands])
             self.overwrite(np.array([row]), one, np.zeros(1, np.int64))
 
-    def overwrite(self, rows: np.ndarray, alike: OperandColumns, which: np.ndarray) -> None:
+    def overwrite(self, rows: np.ndarray, operands: OperandColumns, which: np.ndarray) -> None:
         in_place = not self.is_shared
-        self.alike = self.alike.overwritten(rows, alike, which, in_place=in_place)
+        self.operands = self.operands.overwritten(rows, operands, which, in_place=in_place)
         self.is_shared = False
 
 
@@ -134,11 +134,11 @@ class Statements:
         statements._attributes.update(attributes)
         statements._derivation = None
         statements._make_room(bound - 1, 0)
-        for keys, alike in groups:
+        for keys, operands in groups:
             if len(keys):
-                statements._count(alike.outline, len(keys))
+                statements._count(operands.outline, len(keys))
                 statements._in_chunks += len(keys)
-                statements._insert(keys, alike)
+                statements._insert(keys, operands)
         return statements
 
     def copy(self) -> Statements:
@@ -173,7 +173,7 @@ class Statements:
             return
         if key < self._bound and (number := self._home_of[key]):
             chunk = self._chunks[number]
-            held = chunk.alike.outline
+            held = chunk.operands.outline
             if held is outline or held == outline:
                 chunk.put(key, stated)
                 return
@@ -181,33 +181,33 @@ class Statements:
         alone[key] = stated
         self._count(outline, 1)
 
-    def put_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
+    def put_columns(self, keys: np.ndarray, operands: OperandColumns) -> None:
         """Hold subscriptions of one outline under keys of which any may be known."""
         known = self._homes(keys) > 0
         alone = self._singles()
         if alone:
             known |= np.fromiter((key in alone for key in keys.tolist()), bool, len(keys))
         if known.any():
-            self._replace_alike(keys[known], alike if known.all() else alike.take(known))
+            self._replace_columns(keys[known], operands if known.all() else operands.take(known))
         if not known.all():
-            self._add_alike(keys[~known], alike.take(~known) if known.any() else alike)
+            self._add_columns(keys[~known], operands.take(~known) if known.any() else operands)
 
-    def _add_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
+    def _add_columns(self, keys: np.ndarray, operands: OperandColumns) -> None:
         """Hold many subscriptions of one outline under new keys."""
         if len(keys) < _FEW:
             for row, key in enumerate(keys.tolist()):
-                self._alone[key] = alike.stated(row)
-            self._count(alike.outline, len(keys))
+                self._alone[key] = operands.stated(row)
+            self._count(operands.outline, len(keys))
             return
         if np.any(keys[1:] < keys[:-1]):
             order = np.argsort(keys)
-            keys, alike = keys[order], alike.take(order)
-        self._count(alike.outline, len(keys))
+            keys, operands = keys[order], operands.take(order)
+        self._count(operands.outline, len(keys))
         self._in_chunks += len(keys)
         for start in range(0, len(keys), _MOST):
             rows = np.arange(start, min(start + _MOST, len(keys)))
-            self._insert(keys[rows], alike.take(rows) if len(rows) < len(keys) else alike)
-            self._merge(alike.outline)
+            self._insert(keys[rows], operands.take(rows) if len(rows) < len(keys) else operands)
+            self._merge(operands.outline)
 
     def get(self, key: int) -> Subscription:
         """The subscription under a key."""
@@ -221,7 +221,7 @@ class Statements:
     def outline(self, key: int) -> Outline:
         """The outline alone, without a look at the operands of what is in columns."""
         found = self._singles().get(key)
-        return self._chunk_of(key)[1].alike.outline if found is None else found.outline
+        return self._chunk_of(key)[1].operands.outline if found is None else found.outline
 
     def __contains__(self, key: int) -> bool:
         return key in self._singles() or (key < self._bound and self._home_of[key] > 0)
@@ -248,10 +248,10 @@ class Statements:
                 continue
             chunk.dead = len(chunk) - live
             self._in_chunks += live
-            self._count(chunk.alike.outline, live)
-            self._by_outline.setdefault(chunk.alike.outline, []).append(number)
+            self._count(chunk.operands.outline, live)
+            self._by_outline.setdefault(chunk.operands.outline, []).append(number)
 
-    def _replace_alike(self, keys: np.ndarray, alike: OperandColumns) -> None:
+    def _replace_columns(self, keys: np.ndarray, operands: OperandColumns) -> None:
         """Hold other subscriptions, all of one outline, under known keys.
 
         Where a subscription keeps its outline, only its operands are written.
@@ -260,17 +260,17 @@ class Statements:
         rest = np.ones(len(keys), bool)
         for number in np.unique(home).tolist():
             chunk = self._chunks.get(number)
-            if chunk is not None and chunk.alike.outline == alike.outline:
+            if chunk is not None and chunk.operands.outline == operands.outline:
                 here = np.flatnonzero(home == number)
                 rows = np.searchsorted(chunk.keys, keys[here].astype(chunk.keys.dtype))
-                chunk.overwrite(rows, alike, here)
+                chunk.overwrite(rows, operands, here)
                 rest[here] = False
         moving = np.flatnonzero(rest)
         if not len(moving):
             return
         # Only now: what these become is merged with others, and chunks get other numbers.
         before = [self._forget(key) for key in keys[moving].tolist()]
-        self._add_alike(keys[moving], alike.take(moving))
+        self._add_columns(keys[moving], operands.take(moving))
         for outline in before:
             self._count(outline, -1)
 
@@ -285,7 +285,7 @@ class Statements:
                 yield from gathered((place, alone[int(keys[place])]) for place in here.tolist())
                 continue
             rows = np.searchsorted(chunk.keys, keys[here].astype(chunk.keys.dtype))
-            yield here, chunk.alike.take(rows)
+            yield here, chunk.operands.take(rows)
 
     def attributes(self) -> frozenset[str]:
         """The names of all attributes that some subscription looks at."""
@@ -323,13 +323,13 @@ class Statements:
         """All subscriptions with their keys, several times as fast as looking each one up."""
         for key, stated in self.alone():
             yield key, stated.subscription()
-        for keys, alike in self.in_columns():
-            yield from zip(keys.tolist(), alike.subscriptions(), strict=True)
+        for keys, operands in self.in_columns():
+            yield from zip(keys.tolist(), operands.subscriptions(), strict=True)
 
     def nbytes(self) -> int:
         """Bytes of what came in bulk."""
         return self._home.nbytes + sum(
-            chunk.keys.nbytes + chunk.alike.nbytes() for chunk in self._chunks.values()
+            chunk.keys.nbytes + chunk.operands.nbytes() for chunk in self._chunks.values()
         )
 
     # One subscription.
@@ -367,7 +367,7 @@ class Statements:
         chunk.dead += 1
         if 2 * chunk.dead > len(chunk):
             self._replace_chunks([number])
-        return chunk.alike.outline
+        return chunk.operands.outline
 
     def _count(self, outline: Outline, subscriptions: int) -> None:
         """So many more have an outline, or fewer."""
@@ -398,14 +398,14 @@ class Statements:
 
     # Chunks.
 
-    def _insert(self, keys: np.ndarray, alike: OperandColumns) -> None:
+    def _insert(self, keys: np.ndarray, operands: OperandColumns) -> None:
         number = len(self._chunks) + 1
         while number in self._chunks:
             number -= 1  # some chunk before it is gone
         self._make_room(int(keys[-1]), number)
-        self._chunks[number] = _Chunk(keys, alike)
+        self._chunks[number] = _Chunk(keys, operands)
         self._home[keys] = number
-        self._by_outline.setdefault(alike.outline, []).append(number)
+        self._by_outline.setdefault(operands.outline, []).append(number)
 
     def _make_room(self, key: int, number: int) -> None:
         """See to it that ``home`` has an entry for the key, and can hold the number."""
@@ -440,15 +440,15 @@ class Statements:
         """Make one chunk of the live rows of some of one outline."""
         chunks = [(number, self._chunks[number]) for number in numbers]
         live = [self._live(number, chunk) for number, chunk in chunks]
-        outline = chunks[0][1].alike.outline
+        outline = chunks[0][1].operands.outline
         keys = np.concatenate([keys for keys, _ in live])
-        alike = joined([alike for _, alike in live])
+        operands = joined([operands for _, operands in live])
         order = np.argsort(keys)
-        keys, alike = keys[order], alike.take(order)
+        keys, operands = keys[order], operands.take(order)
         if len(keys) >= _FEW:
-            self._insert(keys, alike)
+            self._insert(keys, operands)
         else:
-            self._alone |= {key: alike.stated(row) for row, key in enumerate(keys.tolist())}
+            self._alone |= {key: operands.stated(row) for row, key in enumerate(keys.tolist())}
             self._home[keys] = 0
             self._in_chunks -= len(keys)
         for number in [*numbers]:
@@ -460,6 +460,6 @@ class Statements:
     def _live(self, number: int, chunk: _Chunk) -> tuple[np.ndarray, OperandColumns]:
         if not chunk.dead:
             chunk.is_shared = True
-            return chunk.keys, chunk.alike
+            return chunk.keys, chunk.operands
         rows = np.flatnonzero(self._home[chunk.keys] == number)
-        return chunk.keys[rows], chunk.alike.take(rows)
+        return chunk.keys[rows], chunk.operands.take(rows)

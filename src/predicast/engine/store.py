@@ -250,7 +250,7 @@ class SubscriptionStore(StoreOf[Stated, Matcher, Statements, StoreView]):
         assert isinstance(delta, Delta)
         if delta.added_groups or delta.changed_groups:
             for group in (*delta.added_groups, *delta.changed_groups):
-                self.statements.put_alike(group.keys, group.operands)
+                self.statements.put_columns(group.keys, group.operands)
         super()._put_stated(delta)
 
     def _filled_anew(self) -> Matcher:

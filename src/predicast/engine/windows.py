@@ -300,10 +300,10 @@ class Window:
             groups.setdefault(kind, []).append(id)
         for (parametric, names), ids in groups.items():
             keys = np.array([self.moves[id].key for id in ids], np.int64)
-            for positions, alike in self._statements.operands(keys):
+            for positions, operands in self._statements.operands(keys):
                 here = [ids[place] for place in positions.tolist()]
                 moves = [self.moves[id] for id in here]
-                new = _with_parameters(parametric, names, moves, alike)
+                new = _with_parameters(parametric, names, moves, operands)
                 if new is not None:
                     yield keys[positions], new
                     continue
@@ -327,22 +327,22 @@ def _are_plain_numbers(template: Template, parameters: Mapping[str, Value]) -> b
 
 
 def _with_parameters(
-    parametric: Parametric, names: tuple[str, ...], moves: list[Move], alike: OperandColumns
+    parametric: Parametric, names: tuple[str, ...], moves: list[Move], operands: OperandColumns
 ) -> OperandColumns | None:
     """What subscriptions state with new values, if those are of the types of the old ones."""
-    columns = list(alike.columns)
+    columns = list(operands.columns)
     places = parametric.places()
     for name in names:
         values: list[Any] = [move.parameters[name] for move in moves]
         types = set(map(type, values))
         for place in places[name] or ():
-            type_: OperandType = alike.outline.places[place]
+            type_: OperandType = operands.outline.places[place]
             if len(types) > 1 or OPERAND_TYPES.get(next(iter(types))) is not type_:
                 return None
             if type_ is OperandType.FLOAT and not _are_fractions(values):
                 return None
             columns[place] = column_of(type_, values)
-    return OperandColumns(alike.outline, columns, len(alike))
+    return OperandColumns(operands.outline, columns, len(operands))
 
 
 def _are_fractions(values: list[float]) -> bool:

@@ -21,6 +21,7 @@ MATCHES_SCHEMA: Final = pa.schema(
 
 
 _FEWER: Final = 32  # times fewer matches than subscriptions make a dictionary of their own
+_SPARSE: Final = 512  # times fewer, and to sort them is quicker than to look at all keys there are
 
 
 class IdsByKey(Protocol):
@@ -44,13 +45,25 @@ def matches_table(pairs: Pairs, ids: IdsByKey) -> pa.Table:
     if _FEWER * len(pairs.keys) >= ids.bound():
         indices, dictionary = ids.indexed(pairs.keys)
     else:
-        keys, indices = np.unique(pairs.keys, return_inverse=True)
+        keys, indices = _numbered(pairs.keys, ids.bound())
         dictionary = ids.texts(keys)
     codes = pa.array(indices.astype(np.int32, copy=False))
     # Keys come from the engine: that each has an id need not be checked row by row.
     subscriptions = pa.DictionaryArray.from_arrays(codes, dictionary, safe=False)
     events = pa.array(pairs.events.astype(np.int64, copy=False))
     return pa.table([events, subscriptions], schema=MATCHES_SCHEMA)
+
+
+def _numbered(keys: np.ndarray, bound: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct keys, ascending, and where each key is among them."""
+    if bound > _SPARSE * len(keys):
+        return np.unique(keys, return_inverse=True)
+    occurs = np.zeros(bound, bool)
+    occurs[keys] = True
+    distinct = np.flatnonzero(occurs)
+    number = np.empty(bound, np.int32)
+    number[distinct] = np.arange(len(distinct), dtype=np.int32)
+    return distinct, number[keys]
 
 
 def sorted_matches(table: pa.Table) -> pa.Table:

@@ -79,7 +79,7 @@ class Domain:
         """For caches: roughly the bytes that it holds."""
         ends = sum(getsizeof(span.lo) + getsizeof(span.hi) for span in self.spans)
         others = sum(other.cost for other in self.others)
-        return 200 + 100 * len(self.spans) + ends + _bytes_of(self.rest) + others
+        return 200 + 100 * len(self.spans) + ends + bytes_of(self.rest) + others
 
     def is_empty(self) -> bool:
         return not self.absent and not self.spans
@@ -123,16 +123,16 @@ class Domain:
 ANYTHING: Final = Domain(absent=True, kind=None, spans=EVERYTHING)
 
 
-def _bytes_of(constraints: tuple[Constraint, ...]) -> int:
+def bytes_of(constraints: tuple[Constraint, ...]) -> int:
     """Roughly what the constraints hold."""
     total = 200 * len(constraints)
     for constraint in constraints:
         operand: Any = constraint.operand
         if constraint.operator in ELEMENTS:
-            total += _bytes_of(tuple(operand.constraints()))
+            total += bytes_of(tuple(operand.constraints()))
             continue
         if constraint.parts:
-            total += _bytes_of(constraint.parts)
+            total += bytes_of(constraint.parts)
             continue
         parts = (operand.pattern,) if isinstance(operand, LikePattern) else operand
         total += getsizeof(parts)
@@ -141,7 +141,7 @@ def _bytes_of(constraints: tuple[Constraint, ...]) -> int:
     return total
 
 
-@remembered(_MAX_BYTES, lambda arguments, domain: _bytes_of(arguments[0]) + domain.cost)
+@remembered(_MAX_BYTES, lambda arguments, domain: bytes_of(arguments[0]) + domain.cost)
 def domain_of(constraints: tuple[Constraint, ...], absent: Absent) -> Domain:
     """The domain of constraints on one attribute, all of which must hold."""
     admits_absence = all(constraint.holds_absent(absent) for constraint in constraints)

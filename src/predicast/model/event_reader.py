@@ -22,8 +22,9 @@ from predicast.model.event import (
     trusted_event,
 )
 from predicast.model.interval import Interval
+from predicast.model.values import checked
 
-_SURELY_NO_MAPPINGS: Final = frozenset({int, float, str, bool, Interval})
+_SCALARS: Final = frozenset({int, float, str, bool})
 
 _Flat = dict[str, Held]
 
@@ -61,7 +62,7 @@ class EventReader:
         is_region = self._read(attributes, "", flat, refused, MAX_NESTING)
         return trusted_event(flat, is_region=is_region)
 
-    def _read(
+    def _read(  # noqa: PLR0912  # calls cost
         self,
         attributes: Mapping[str, Any],
         prefix: str,
@@ -82,6 +83,11 @@ class EventReader:
                     raise misnamed(f"attribute names are non-empty strings, not {key!r}", prefix)
                 name = prefix + key if prefix else key
                 if name in names:
+                    if type(value) in _SCALARS and key:  # most are: without a call to spare
+                        if name in flat:
+                            check_new(name, flat)
+                        flat[name] = checked(name, value)
+                        continue
                     if value is None or not key:
                         continue
                     if type(value) is Interval:
@@ -89,7 +95,7 @@ class EventReader:
                         flat[name] = value
                         is_region = True
                         continue
-                    if type(value) in _SURELY_NO_MAPPINGS or not isinstance(value, Mapping):
+                    if not isinstance(value, Mapping):
                         check_new(name, flat)
                         flat[name] = checked_attribute(name, value, depth, refused)
                         continue

@@ -209,7 +209,10 @@ class Gathering:
         for outline in list(self._waiting):
             self._finish(outline)
         return [
-            (np.concatenate([keys for keys, _ in pieces]), joined([alike for _, alike in pieces]))
+            (
+                np.concatenate([keys for keys, _ in pieces]),
+                joined([operands for _, operands in pieces]),
+            )
             for pieces in self._done.values()
         ]
 

@@ -74,6 +74,14 @@ class Span:
             hi_open = hi_open or other.hi_open
         return Span(lo, hi, lo_open, hi_open)
 
+    def begins_after(self, other: Span) -> bool:
+        """Whether it begins after the other does."""
+        if self.lo is None:
+            return False
+        if other.lo is None or self.lo > other.lo:
+            return True
+        return bool(self.lo == other.lo and self.lo_open and not other.lo_open)
+
     def ends_before(self, other: Span) -> bool:
         """Whether it ends before the other does."""
         if self.hi is None:
@@ -166,7 +174,7 @@ def _last_before(starts: list[Any], span: Span) -> int:
 
 
 def _includes(outer: Span, inner: Span) -> bool:
-    return outer == inner or (outer & inner) == inner
+    return not (outer.begins_after(inner) or outer.ends_before(inner))
 
 
 def meets(spans: SpanSet, span: Span, *, of_integers: bool) -> bool:

@@ -44,6 +44,7 @@ Value: TypeAlias = int | float | Decimal | str | bool | datetime
 
 INT_MIN: Final = -(2**63)
 INT_MAX: Final = 2**63 - 1
+EXACT: Final = 2**53  # integers below it are exact as float64
 _MOST_SHOWN: Final = 10  # elements of a list
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)

@@ -265,6 +265,19 @@ def test_matches_table(dtype: Any, count: int) -> None:
     table.validate(full=True)
 
 
+@pytest.mark.parametrize("count", [0, 1, 3, 40, 200])
+def test_a_small_answer_has_a_small_dictionary(count: int) -> None:
+    """Of 10,000 subscriptions, by sorting a few keys or by a look at all of them."""
+    engine = Engine()
+    engine.subscribe_many((f"s{n}", "price < 5") for n in range(10_000))
+    keys = np.random.default_rng(count).choice([9_999, 7, 7_000, 0], count).astype(np.int32)
+    table = matches_table(Pairs(np.arange(count), keys), engine._store.ids)
+    assert table.column("subscription").to_pylist() == [f"s{key}" for key in keys.tolist()]
+    dictionaries = [chunk.dictionary for chunk in table.column("subscription").chunks]
+    assert sum(map(len, dictionaries)) == len(set(keys.tolist()))
+    table.validate(full=True)
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 19)), max_size=40))
 def test_sorted_matches(pairs: list[tuple[int, int]]) -> None:
     pairs.sort(key=lambda pair: pair[0])

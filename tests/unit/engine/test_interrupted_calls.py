@@ -21,7 +21,7 @@ from tests.thorough import LONG
 # Those left out of the quick run differ from others only in how they search.
 SIMILAR = set() if LONG else {"improved-counting", "counting", "columnar-rows"}
 MATCHERS = sorted({*matcher_names(), InBlocks.name} - SIMILAR)
-POINTS = 200 if LONG else 6  # to interrupt a call at
+POINTS = 200 if LONG else 4  # to interrupt a call at
 
 EVENTS: list[dict[str, Any]] = [
     {},

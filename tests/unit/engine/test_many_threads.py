@@ -23,7 +23,7 @@ from tests.columnar_shapes import InBlocks, InRows
 from tests.thorough import LONG
 
 MATCHERS = ["columnar", InBlocks.name, InRows.name, "poset"]
-STEPS = 4_000 if LONG else 100
+STEPS = 4_000 if LONG else 50
 GROUP = 12
 
 

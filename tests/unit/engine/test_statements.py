@@ -24,16 +24,16 @@ def many(first: int, count: int, text: str = "a < {0} AND b = '{0}'") -> dict[in
 def loaded(*batches: dict[int, Subscription]) -> Statements:
     statements = Statements()
     for batch in batches:
-        for keys, alike in grouped(batch.items()):
-            statements.put_alike(keys, alike)
+        for keys, operands in grouped(batch.items()):
+            statements.put_columns(keys, operands)
     return statements
 
 
 def content(statements: Statements) -> dict[int, Subscription]:
     found: dict[int, Subscription] = {}
-    for keys, alike in statements.grouped():
-        assert len(keys) == len(alike) > 0
-        for key, each in zip(keys.tolist(), alike.subscriptions(), strict=True):
+    for keys, operands in statements.grouped():
+        assert len(keys) == len(operands) > 0
+        for key, each in zip(keys.tolist(), operands.subscriptions(), strict=True):
             assert key not in found
             found[key] = each
     return found
@@ -67,9 +67,9 @@ def test_an_unknown_key_is_a_key_error(key: int) -> None:
 def test_keys_may_come_in_any_order() -> None:
     batch = many(0, 200)
     keys = np.random.default_rng(5).permutation(200)
-    [(_, alike)] = grouped((key, batch[key]) for key in keys.tolist())
+    [(_, operands)] = grouped((key, batch[key]) for key in keys.tolist())
     statements = Statements()
-    statements.put_alike(keys, alike)
+    statements.put_columns(keys, operands)
     assert all(statements.get(key) == each for key, each in batch.items())
 
 
@@ -111,8 +111,8 @@ def test_endless_churn_takes_bounded_room() -> None:
     for _ in range(50):
         for key in range(500):
             statements.remove(key)
-        for keys, alike in grouped((key, batch[key]) for key in range(500)):
-            statements.put_alike(keys, alike)
+        for keys, operands in grouped((key, batch[key]) for key in range(500)):
+            statements.put_columns(keys, operands)
         assert statements.nbytes() < most
     assert content(statements) == batch
 
@@ -143,8 +143,8 @@ class StatementsAsADictionary(RuleBasedStateMachine):
         batch = {
             key: each for key, each in many(start, count, text).items() if key not in self.right
         }
-        for keys, alike in grouped(batch.items()):
-            self.statements.put_alike(keys, alike)
+        for keys, operands in grouped(batch.items()):
+            self.statements.put_columns(keys, operands)
         self.right |= batch
 
     @precondition(lambda self: self.right)
@@ -192,13 +192,13 @@ def test_replacing_across_outlines_while_chunks_merge(
         text = chosen.choice(texts)
         if chosen.random() < 0.4 or not right:
             change = many(max(right, default=-1) + 1, chosen.choice([1, 5, 30]), text)
-            put = statements.put_alike
+            put = statements.put_columns
         else:
             some = chosen.sample(sorted(right), chosen.randint(1, len(right)))
             change = {key: parse_where(text.format(chosen.randrange(99))) for key in some}
-            put = statements.put_alike
-        for keys, alike in grouped(change.items()):
-            put(keys, alike)
+            put = statements.put_columns
+        for keys, operands in grouped(change.items()):
+            put(keys, operands)
         right |= change
         for key in chosen.sample(sorted(right), len(right) // 4):
             statements.remove(key)

@@ -143,7 +143,7 @@ def encoded(snapshot: Snapshot) -> Iterator[memoryview | bytes]:
         snapshot.arrived,
         write_ids(snapshot.ids, out),
         write_owners(snapshot.owners, out),
-        [write_group(keys, alike, out) for keys, alike in snapshot.statements.in_columns()],
+        [write_group(keys, operands, out) for keys, operands in snapshot.statements.in_columns()],
         write_mixed(snapshot.statements.alone(), out),
         _write_templates(snapshot.templates, out),
         None if snapshot.structure is None else _write_structure(snapshot.structure, out),

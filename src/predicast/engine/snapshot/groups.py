@@ -72,12 +72,14 @@ class Group(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rests: list[SlotEntry] = []
 
 
-def write_group(keys: Array, alike: OperandColumns, out: ArraysOut) -> Group:
+def write_group(keys: Array, operands: OperandColumns, out: ArraysOut) -> Group:
     """Put a group into a file."""
-    outline = alike.outline
+    outline = operands.outline
     columns = [
         _write_column(type_, slot.operator, column, out)
-        for type_, slot, column in zip(outline.places, _slots(outline), alike.columns, strict=True)
+        for type_, slot, column in zip(
+            outline.places, _slots(outline), operands.columns, strict=True
+        )
     ]
     slots = [[write_slot(slot) for slot in clause] for clause in outline.clauses]
     rests = [

@@ -1,8 +1,9 @@
 """Parts: subscriptions that are read here or elsewhere, before there is an engine of them all.
 
 Reading texts takes most of the time of a large load, and can be done in many processes at once:
-each gathers what it has read in a ``Part``, which is a snapshot without what a matcher makes of it.
-``joined`` makes one snapshot of several. Whoever loads that has the matcher filled from it.
+each gathers what it has read in a ``SnapshotPart``, which is a snapshot without what a matcher
+makes of it. ``joined`` makes one snapshot of several. Whoever loads that has the matcher filled
+from it.
 
 What comes out depends on the subscriptions and on their order alone, not on how they were divided:
 groups of subscriptions that are alike stand in the order of their first members.
@@ -32,7 +33,7 @@ from predicast.model.outline import Outline, Stated
 from predicast.model.vocabulary import Vocabulary
 
 
-class Part:
+class SnapshotPart:
     """Subscriptions with ids that are valid and different, taken in one by one."""
 
     def __init__(self) -> None:
@@ -88,9 +89,9 @@ def joined(parts: Sequence[Snapshot]) -> Snapshot:
         ids=HeldIds(_one_after_another([part.ids.texts for part in parts]), None),
         owners=owners,
         statements=_statements(
-            (keys + before, alike)
+            (keys + before, operands)
             for part, before in zip(parts, first.tolist(), strict=False)
-            for keys, alike in part.statements.grouped()
+            for keys, operands in part.statements.grouped()
         ),
         sources=_joined_sources(parts, first),
     )
@@ -99,15 +100,15 @@ def joined(parts: Sequence[Snapshot]) -> Snapshot:
 def _statements(groups: Iterable[tuple[Array, OperandColumns]]) -> Statements:
     """Groups of subscriptions, those of one outline together, in the order of first members."""
     by_outline: dict[Outline, list[tuple[Array, OperandColumns]]] = {}
-    for keys, alike in groups:
+    for keys, operands in groups:
         if len(keys):
-            by_outline.setdefault(alike.outline, []).append((keys, alike))
+            by_outline.setdefault(operands.outline, []).append((keys, operands))
     for pieces in by_outline.values():
         pieces.sort(key=_first)
     statements = Statements()
     for pieces in sorted(by_outline.values(), key=lambda pieces: _first(pieces[0])):
         keys = np.concatenate([keys for keys, _ in pieces]).astype(np.int32)
-        statements.put_alike(keys, joined_columns([alike for _, alike in pieces]))
+        statements.put_columns(keys, joined_columns([operands for _, operands in pieces]))
     return statements
 
 

@@ -16,7 +16,9 @@ import pyarrow.compute as pc
 
 from predicast.arrays import Words, offsets
 from predicast.arrow import (
+    TEXTS,
     Read,
+    are_together,
     are_unicode,
     booleans,
     coded_text,
@@ -30,6 +32,7 @@ from predicast.arrow import (
     numpy_of,
     text_bytes,
     texts_in_place,
+    texts_together,
     wrong_texts,
 )
 from predicast.errors import (
@@ -82,10 +85,11 @@ def parts_of(
     if asked:
         wanted = {*attributes, *(column for pair in asked.values() for column in pair)}
     leaves = find_leaves(table.schema, wanted)
+    alone = {n: leaf for n, leaf in leaves.items() if n in attributes and n not in asked}
+    small = _small_columns(table, alone)
     found = {
-        name: _parts(table, leaf, refusals)
-        for name, leaf in leaves.items()
-        if name in attributes and name not in asked
+        name: small[name] if name in small else _parts(table, leaf, refusals)
+        for name, leaf in alone.items()
     }
     for name, pair in asked.items():
         ends_ = [_end(name, column, table, leaves) for column in pair]
@@ -203,6 +207,29 @@ def _number_parts(pieces: list[Piece]) -> list[TypedValues]:
             where = None if alone else _one([r[m] for r, m in zip(rows, masks, strict=True)])
             parts.append(part(_frozen(_one(values)), where))
     return parts
+
+
+def _small_columns(
+    table: pa.Table, leaves: Mapping[str, LeafColumn]
+) -> dict[str, list[TypedValues]]:
+    """The parts of those columns of text that can be read together, which small batches' can."""
+    chunks: dict[str, pa.Array] = {}
+    for name, leaf in leaves.items():
+        if leaf.type.id in TEXTS and not leaf.path:
+            column = table.column(leaf.column)
+            if column.num_chunks == 1 and column.type.id in TEXTS:
+                chunks[name] = column.chunk(0)
+    arrays = [*chunks.values()]
+    if not are_together(arrays):
+        return {}
+    found: dict[str, list[TypedValues]] = {}
+    for (name, chunk), texts in zip(chunks.items(), texts_together(arrays), strict=True):
+        if texts is None:
+            continue
+        words = Words(texts.first, texts.raw)
+        if words.is_ascii() or are_unicode(chunk):
+            found[name] = [Strings(None, texts.places, words)] if len(words) else []
+    return found
 
 
 def _strings_in_place(column: pa.ChunkedArray) -> list[TypedValues] | None:

@@ -33,8 +33,8 @@ import numpy as np
 
 from predicast.arrays import Array, offsets, places_of_each
 from predicast.matching.columnar.bounds_table import BoundsTable
-from predicast.matching.columnar.compile.cuts import EXACT
 from predicast.matching.columnar.reserved import LANES
+from predicast.model.values import EXACT
 
 FIRST: Final = 512  # clauses that are worth ordering
 _TOGETHER: Final = 4  # runs that become one

@@ -31,11 +31,10 @@ import numpy as np
 
 from predicast.arrays import Array
 from predicast.bounded_cache import remembered
-from predicast.matching.columnar.compile.cuts import EXACT
 from predicast.model import Kind, Operator
 from predicast.model.operators import BOUNDS
 from predicast.model.outline import KINDS, OperandType, Outline
-from predicast.model.values import microseconds
+from predicast.model.values import EXACT, microseconds
 
 NO_VALUE: Final = np.nan  # which no range holds
 NEVER: Final = np.iinfo(np.int64).max  # the epoch of what is not gone

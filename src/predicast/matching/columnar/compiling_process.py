@@ -8,6 +8,7 @@ with it, however that ends.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import threading
@@ -21,15 +22,22 @@ from typing import IO, Final
 LOCK: Final = "predicast-kernels.lock"  # who compiled what, in the order in which they did
 _LONGEST_S: Final = 600.0  # that a process may take, whether or not anybody waits for it
 _POLL_S: Final = 0.05
+_OBJECTS: Final = 100_000  # that are made until somebody looks which of them are garbage
 
 
 def compile_all(directory: str, entries: str) -> None:
     """Compile whatever is not kept in the directory yet, of the entries in a module."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it goes to all that a terminal has started
     _end_after(_LONGEST_S)
+    from predicast.matching.columnar.kernels.linking import emit_entries_only
+
+    # A compiler makes many objects and hardly any garbage: looking for it took a fifth of the time.
+    gc.freeze()
+    gc.set_threshold(_OBJECTS)
     Path(directory).mkdir(parents=True, exist_ok=True)
     with (Path(directory) / LOCK).open("a") as log, _alone(log):
         kernels = import_module(entries).KERNELS
+        emit_entries_only(kernels.names())
         kernels.make_ready(lambda: True, nullcontext)
         if made := kernels.compiled_here():
             log.write(f"{os.getpid()} compiled {', '.join(made)}\n")

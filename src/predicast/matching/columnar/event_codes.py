@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from predicast.arrays import Array
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Strings
 from predicast.matching.columnar import loops, number_axes, text_axes
@@ -56,45 +57,46 @@ class EventCodes(NamedTuple):
 
 
 class OneEvent:
-    """Room for the codes and the strings of one event, to be written again and again."""
+    """Room for what one event says and for its codes, to be written again and again."""
 
-    __slots__ = (
-        *("_none", "_raw", "_spots"),
-        *("arrays", "flat", "has_texts", "numbers", "raw", "spots"),
-    )
+    __slots__ = ("_blank", "_raw", "_written", "arrays", "flat", "numbers", "raw", "spots")
 
-    def __init__(self, arrays: EventCodes, attributes: int) -> None:
-        """There are so many attributes."""
-        self.arrays = arrays
-        axes = arrays.low.shape[1]
+    def __init__(self, blank: EventCodes, attributes: int) -> None:
+        """There are so many attributes; an event without any has these codes."""
+        axes = blank.low.shape[1]
         # What a loop codes: integers, floats, and which of them an axis has, if any.
         self.numbers = np.zeros(axes, np.int64), np.zeros(axes), np.zeros(axes, np.uint8)
-        # Python writes a memoryview faster than an array.
-        low, high, is_wide = (memoryview(each[0]) for each in arrays[:3])
-        numbers: list[Any] = [memoryview(each) for each in self.numbers]  # type: ignore[arg-type]
-        self.flat = (low, high, is_wide, *numbers)
         # Strings: where that of each attribute begins and ends, or -1, and the end of all.
-        self.spots = np.full(2 * attributes + 1, -1, np.int64)
-        self._spots: Any = memoryview(self.spots)  # type: ignore[arg-type]
-        self._none: Any = memoryview(self.spots.copy())  # type: ignore[arg-type]
+        spots = np.full(2 * attributes + 1, -1, np.int64)
+        # Side by side, so that one copy makes all of it blank again.
+        parts = [spots, blank.low[0], blank.high[0], blank.is_wide[0]]
+        self._blank = memoryview(b"".join(each.tobytes() for each in parts))
+        written = np.frombuffer(bytearray(self._blank), np.uint8)
+        ends = np.cumsum([each.nbytes for each in parts])[:-1]
+        self.spots, low, high, is_wide = (
+            each.view(part.dtype) for each, part in zip(np.split(written, ends), parts, strict=True)
+        )
+        self.arrays = EventCodes(low[None], high[None], is_wide[None], blank.column)
+        # Python writes a memoryview faster than an array.
+        views: list[Any] = [low, high, is_wide, *self.numbers]
+        self.flat: tuple[Any, ...] = tuple(memoryview(each) for each in (self.spots, *views))
+        self._written = memoryview(written)  # type: ignore[arg-type]
         self.raw = np.zeros(_TEXT_ROOM, np.uint8)
         self._raw = self.raw.data
-        self.has_texts = False  # whether there are any at present
 
-    def put(self, texts: list[tuple[int, bytes]]) -> None:
-        """Take the strings of an event, and the numbers of their attributes."""
-        spots, end = self._spots, 0
-        spots[:] = self._none
-        self.has_texts = bool(texts)
-        for attribute, encoded in texts:
-            spots[2 * attribute] = end
-            end += len(encoded)
-            spots[2 * attribute + 1] = end
-        spots[-1] = end
+    def clear(self) -> None:
+        """Have it say nothing."""
+        self._written[:] = self._blank
+
+    def put(self, encoded: bytes, begin: int) -> int:
+        """Write one more string behind the others: where it ends."""
+        end = begin + len(encoded)
         if end > len(self.raw):
-            self.raw = np.zeros(2 * end, np.uint8)
+            before, self.raw = self.raw, np.zeros(2 * end, np.uint8)
+            self.raw[:begin] = before[:begin]
             self._raw = self.raw.data
-        self._raw[:end] = b"".join([encoded for _, encoded in texts])
+        self._raw[begin:end] = encoded
+        return end
 
 
 class _BlankRow(NamedTuple):
@@ -187,36 +189,35 @@ class EventCoder:
             is_wide.astype(bool),
             np.arange(len(axes), dtype=np.int32),
         )
-        self._blank = OneEvent(self._lacking, 0).flat[:3]
         self._latest_blank: _BlankRow | None = None
 
     def blank(self) -> OneEvent:
-        """Room for the codes of one event."""
-        low, high, is_wide, column = self._lacking
-        codes = EventCodes(low.copy(), high.copy(), is_wide.copy(), column)
-        return OneEvent(codes, len(self._by_attribute))
+        """Room for one event."""
+        return OneEvent(self._lacking, len(self._by_attribute))
 
-    def code_event(self, event: Event, codes: OneEvent) -> None:  # noqa: PLR0912  # calls cost
-        """Write the codes of one event on all axes."""
-        low, high, is_wide, wholes, reals, types = codes.flat
-        low[:], high[:], is_wide[:] = self._blank
-        by_attribute, absent_passes = self._by_attribute, self._absent_passes
-        has_numbers = False
-        texts: list[tuple[int, bytes]] = []
+    def pools(self) -> tuple[Array, ...]:
+        """What the codes of single events are found in, as a ``Question`` has it."""
+        return *self._pool, *self._text_pool, self._of_strings
+
+    def write(self, event: Event, codes: OneEvent) -> None:
+        """Write what one event says, for a loop to code it on all axes."""
+        spots, low, high, is_wide, wholes, reals, types = codes.flat
+        codes.clear()
+        by_attribute, absent_passes, end = self._by_attribute, self._absent_passes, 0
         for attribute, value in event.items():
             mine = by_attribute.get(attribute)
             if mine is None:
                 continue
             type_ = type(value)
             if type_ is str:
-                texts.append((mine.number, value.encode()))  # type: ignore[union-attr]
+                place = 2 * mine.number
+                spots[place] = end
+                spots[place + 1] = spots[-1] = end = codes.put(value.encode(), end)  # type: ignore[union-attr]
                 continue
             if type_ is int:
-                has_numbers = True
                 for axis in mine.numbers:
                     wholes[axis], types[axis] = value, INTEGER
             elif type_ is float:
-                has_numbers = True
                 for axis in mine.numbers:
                     reals[axis], types[axis] = value, FLOAT
             else:
@@ -226,14 +227,6 @@ class EventCoder:
                 continue
             if mine.is_mixed or absent_passes:
                 _code_more(mine, value, codes)
-        if has_numbers:
-            loops.now.code_event(*self._pool, *codes.numbers, codes.arrays.low, codes.arrays.high)
-        if texts or codes.has_texts:
-            codes.put(texts)
-        if texts:
-            loops.now.code_event_texts(
-                *(*self._text_pool, self._of_strings, codes.spots, codes.raw), *codes.arrays[:3]
-            )
 
     @cached_property
     def _text_pool(self) -> TextPool:
@@ -348,7 +341,7 @@ def _code_more(mine: _AttributeAxes, number: Any, codes: OneEvent) -> None:
 
     It is there, it is not wide as an absence that passes is, and it is of no other kind.
     """
-    low, high, is_wide, *_ = codes.flat
+    _, low, high, is_wide, *_ = codes.flat
     for axis, its in mine.exact:
         low[axis], high[axis] = exact_code(its, number)
         is_wide[axis] = False

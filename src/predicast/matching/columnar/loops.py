@@ -8,15 +8,15 @@ compiled ones are ready they take the place of the plain ones in a single assign
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from predicast.arrays import Array
+from predicast.matching.columnar.layout.question import Question
 from predicast.matching.columnar.plain.coding import (
     code_by_search,
     code_by_table,
     code_columns,
-    code_event,
 )
 from predicast.matching.columnar.plain.matching import (
     match_doubtful,
@@ -27,7 +27,6 @@ from predicast.matching.columnar.plain.patterns import find_event_tests, find_te
 from predicast.matching.columnar.plain.recent import match_bounds
 from predicast.matching.columnar.plain.results import gather, keep_live, mark_deleted
 from predicast.matching.columnar.plain.words import (
-    code_event_texts,
     code_texts,
     code_whole_words,
     code_words,
@@ -39,7 +38,7 @@ class Loops(NamedTuple):
     """One way of doing all of them."""
 
     match_events: Callable[..., tuple[Array, Array, Array, Array]]
-    match_event: Callable[..., tuple[int, int]]
+    match_event: Callable[[Question, Sequence[Array], int], tuple[int, int]]
     match_doubtful: Callable[..., tuple[Array, Array]]
     gather: Callable[..., tuple[Array, Array]]
     mark_deleted: Callable[..., int]
@@ -47,11 +46,9 @@ class Loops(NamedTuple):
     match_bounds: Callable[..., tuple[Array, Array]]
     code_by_search: Callable[..., None]
     code_by_table: Callable[..., None]
-    code_event: Callable[..., None]
     code_columns: Callable[..., None]
     code_words: Callable[..., None]
     code_whole_words: Callable[..., None]
-    code_event_texts: Callable[..., None]
     number_words: Callable[..., Array]
     code_texts: Callable[..., None]
     find_tests: Callable[..., tuple[Array, Array, Array]]
@@ -69,11 +66,9 @@ PLAIN: Final = Loops(
     match_bounds,
     code_by_search,
     code_by_table,
-    code_event,
     code_columns,
     code_words,
     code_whole_words,
-    code_event_texts,
     number_words,
     code_texts,
     find_tests,

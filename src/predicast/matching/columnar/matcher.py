@@ -42,7 +42,7 @@ from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.columnar import warming_up
 from predicast.matching.columnar.background import Calls, started
 from predicast.matching.columnar.compile.coded_tests import CodedTests
-from predicast.matching.columnar.compile.from_alike import coded_alike
+from predicast.matching.columnar.compile.from_operands import coded_operands
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.merging import Lane, Merge, due, worth_merging
@@ -161,7 +161,7 @@ class Columnar(Matcher):
         tables: list[CodedTests] = []
         for group in groups:
             if len(group.keys) > self.bulk_minimum:
-                tables += coded_alike(group.keys, group.operands, self.absent)
+                tables += coded_operands(group.keys, group.operands, self.absent)
                 continue
             self._add(list(group.one_by_one()), epoch)
         if not tables:

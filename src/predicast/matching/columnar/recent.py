@@ -1,7 +1,8 @@
 """``Recent``: subscriptions that are not compiled yet, visible to the very next event.
 
-Clauses of bounds wait in one long table and are tried as they are (``bounds_table.py``); when there
-are hundreds of them they are put in an order that spares trying most (``bounds_blocks.py``).
+Clauses of bounds wait in one long table and are tried as they are (``bounds_table.py``), those of
+short lists of values as one for each value (``listed_values.py``); when there are hundreds of them
+they are put in an order that spares trying most (``bounds_blocks.py``).
 Whatever else a clause may state is tried by the model's own definition. So adding costs a few
 writes, and asking some nanoseconds per event and clause, or less than one where they are in order.
 
@@ -36,9 +37,10 @@ from predicast.matching.columnar.bounds_table import (
     numbers_of,
 )
 from predicast.matching.columnar.compile.coded_tests import CodedTests
-from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
+from predicast.matching.columnar.compile.from_operands import coded_operands
 from predicast.matching.columnar.compile.uniting import merged
+from predicast.matching.columnar.listed_values import without_lists
 from predicast.matching.columnar.reserved import LANES
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event, Kind, Subscription
@@ -205,6 +207,9 @@ class Recent:
         outline, operands = stated
         known = self._known.get(outline) or self._learned(outline)
         plan, row = known.plan, len(self.stated)
+        if plan is None and (spread := without_lists(stated)) is not None:
+            outline, operands = spread
+            plan = (self._known.get(outline) or self._learned(outline)).plan
         numbers = None if plan is None else numbers_of(plan, operands, self.words)
         clauses, tests = self.clauses, self._tests
         if plan is None or numbers is None:
@@ -438,7 +443,7 @@ class Recent:
         for outline, rows in by_outline.items():
             if len(rows) > FEW_ALIKE:
                 operands = OperandColumns.of(outline, [stated[row].operands for row in rows])
-                tables += coded_alike(keys[rows].astype(np.int64), operands, absent)
+                tables += coded_operands(keys[rows].astype(np.int64), operands, absent)
             else:
                 few += [(int(keys[row]), stated[row].subscription()) for row in rows]
         if few:

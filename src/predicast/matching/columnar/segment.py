@@ -29,8 +29,9 @@ from predicast.matching.columnar.event_codes import EventCoder, OneEvent
 from predicast.matching.columnar.layout.blocks import Layout, family_arrays
 from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
+from predicast.matching.columnar.layout.question import Question, QuestionArrays
 from predicast.matching.columnar.layout.rows import row_arrays
-from predicast.matching.columnar.patterns.hits import NO_HITS, OtherTests, no_hits
+from predicast.matching.columnar.patterns.hits import NO_HITS, Hits, OtherTests, no_hits
 from predicast.matching.columnar.patterns.pattern_index import EventRoom
 from predicast.matching.columnar.reserved import IS_POINT, OF_PROGRAM
 from predicast.matching.columnar.runs import Runs, with_starts
@@ -44,13 +45,16 @@ _FOUND: Final = 1 << 12  # matches of one event that there is room for at first
 class _Room:
     """What asking one event writes to; nobody else does meanwhile."""
 
-    __slots__ = ("codes", "found", "marks", "patterns")
+    __slots__ = ("codes", "found", "patterns", "question", "raw")
 
-    def __init__(self, codes: OneEvent, patterns: EventRoom, marks: Array, found: int) -> None:
-        self.codes = codes
-        self.patterns = patterns
-        self.marks = marks
-        self.found = np.empty(found, np.int32)
+    def __init__(self, codes: OneEvent, patterns: EventRoom, question: Question) -> None:
+        self.codes, self.patterns, self.question = codes, patterns, question
+        self.raw, self.found = question.arrays.raw, question.arrays.found
+
+    def moved(self, **others: Array) -> _Room:
+        """The same with some arrays elsewhere."""
+        arrays = self.question.arrays._replace(**others)
+        return _Room(self.codes, self.patterns, Question(arrays))
 
 
 class Segment:
@@ -194,26 +198,36 @@ class Segment:
         try:
             room = self._rooms.pop()
         except IndexError:  # others are asking, or nobody has yet
-            patterns = self._other_tests.room()
-            room = _Room(self._coder.blank(), patterns, self._unmarked(), _FOUND)
-        codes = room.codes
-        self._coder.code_event(event, codes)
-        tests = self._other_tests
+            room = self._room()
+        codes, tests = room.codes, self._other_tests
+        self._coder.write(event, codes)
+        if codes.raw is not room.raw:  # its strings are longer than all before
+            room = room.moved(raw=codes.raw)
         hits = tests.of_event(event, codes, room.patterns) if self.others else NO_HITS
-        asked = (*self.image, *codes.arrays, *hits, room.marks)
-        held = self._deleted, self._since, epoch
-        count, doubts = loops.now.match_event(*asked, *held, room.found)
+        count, doubts = loops.now.match_event(room.question, hits, epoch)
         if count < 0:
-            room = _Room(codes, room.patterns, room.marks, -count)
-            count, doubts = loops.now.match_event(*asked, *held, room.found)
+            room = room.moved(found=np.empty(-count, np.int32))
+            count, doubts = loops.now.match_event(room.question, hits, epoch)
         keys: list[int] = room.found[:count].tolist()
         if doubts:
-            keys += self._doubtful(asked, room, epoch)
+            keys += self._doubtful(room, hits, epoch)
         self._rooms.append(room)
         return keys
 
-    def _doubtful(self, asked: tuple[Array, ...], room: _Room, epoch: int) -> list[int]:
+    def _room(self) -> _Room:
+        """Room for one more event."""
+        codes = self._coder.blank()
+        arrays = (
+            *(*self.image, self._deleted, self._since),
+            *self._coder.pools(),
+            *(*codes.numbers, codes.spots, codes.raw),
+            *(*codes.arrays, self._unmarked(), np.empty(_FOUND, np.int32)),
+        )
+        return _Room(codes, self._other_tests.room(), Question(QuestionArrays._make(arrays)))
+
+    def _doubtful(self, room: _Room, hits: Hits, epoch: int) -> list[int]:
         """What one event matches among the clauses that are in doubt; asked for once more."""
+        asked = (*self.image, *room.codes.arrays, *hits, room.question.arrays.marks)
         _, _, doubtful, questions = loops.now.match_events(*asked, False, EVERY)
         answers = self._other_tests.answers_of_event(room.codes, room.patterns, questions)
         keys, _ = loops.now.match_doubtful(*asked, doubtful, answers)

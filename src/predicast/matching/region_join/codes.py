@@ -29,8 +29,8 @@ import numpy as np
 
 from predicast.arrays import Array, offsets
 from predicast.matching.region_join.ends import End, Ends
+from predicast.model.values import EXACT
 
-_EXACT: Final = 2**53  # up to which every integer is a float
 _INT_MIN: Final = -(2**63)
 _INT_MAX: Final = 2**63 - 1
 _ABOVE_INT: Final = 2.0**63
@@ -99,7 +99,7 @@ def _is_exact(end: End) -> bool:
     values = end.values
     if values.dtype.kind == "f" or not len(values):
         return True
-    return bool(values.min() >= -_EXACT and values.max() <= _EXACT)
+    return bool(values.min() >= -EXACT and values.max() <= EXACT)
 
 
 def _values(ends: list[End]) -> list[Array]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from predicast import Engine
 from predicast.engine.snapshot.contents import Snapshot, decode, to_bytes
-from predicast.engine.snapshot.parts import Part, joined
+from predicast.engine.snapshot.parts import SnapshotPart, joined
 from predicast.language import to_where
 from predicast.language.reading import stated_by
 from predicast.model import Event, Subscription
@@ -20,7 +20,7 @@ Row = tuple[str, str, str | None]  # id, text, owner
 
 
 def part_of(rows: Sequence[Row], *, matcher: str = "columnar") -> Snapshot:
-    part = Part()
+    part = SnapshotPart()
     for id, text, owner in rows:
         part.add(id, owner, stated_by(text)[0], text)
     return part.snapshot(matcher, "fails", None)
@@ -87,7 +87,7 @@ def test_nothing_at_all() -> None:
 def test_dialects_come_along() -> None:
     parts = []
     for number in range(3):
-        part = Part()
+        part = SnapshotPart()
         part.add(f"a{number}", None, stated_by("x = 1")[0], "x is 1", "wishes")
         part.add(f"b{number}", None, stated_by("x = 2")[0], "x = 2")
         parts.append(received(part.snapshot("columnar", "fails", None)))

@@ -8,6 +8,7 @@ import pytest
 from predicast import Change, Engine, Unsubscribe
 from predicast.matching.columnar import Columnar, segment
 from predicast.matching.matches import sorted_matches
+from tests.thorough import LONG
 
 
 def expression(random_: random.Random) -> str:
@@ -46,11 +47,11 @@ def events(random_: random.Random, count: int) -> pa.Table:
     )
 
 
-def pairs(table: pa.Table) -> list[tuple[int, str]]:
-    """Matches in order; columns of events ascend already."""
-    events = table.column("event").to_pylist()
-    assert events == sorted(events)
-    return sorted(zip(events, table.column("subscription").to_pylist(), strict=True))
+def same(found: pa.Table, right: pa.Table) -> bool:
+    """Whether these are the same matches; columns of events ascend already."""
+    events = found.column("event").to_numpy()
+    assert (events[1:] >= events[:-1]).all()
+    return bool(sorted_matches(found).equals(sorted_matches(right)))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -78,12 +79,11 @@ def test_agrees_with_brute_force_through_changes_and_merges(seed: int) -> None:
         batch = events(random_, 150)
         for intervals in (None, {"x": ("low", "high")}, {"kind": ("low", "high")}):
             found, right = (engine.match_arrow(batch, intervals=intervals) for engine in engines)
-            found, right = sorted_matches(found), sorted_matches(right)
-            assert pairs(found) == pairs(right), f"seed {seed}, step {step}, {intervals}"
+            assert same(found, right), f"seed {seed}, step {step}, {intervals}"
 
 
 @pytest.mark.usefixtures("plain_loops")
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4) if LONG else [0, 3])
 def test_the_plain_loops_agree_with_brute_force(seed: int) -> None:
     test_agrees_with_brute_force_through_changes_and_merges(seed)
 
@@ -97,7 +97,7 @@ def test_a_batch_is_coded_in_pieces_that_fit_in_memory(monkeypatch: pytest.Monke
     batch = events(random.Random(0), 100)
     found, right = (engine.match_arrow(batch) for engine in engines)
     assert right.num_rows > 0
-    assert sorted_matches(found).equals(sorted_matches(right))
+    assert same(found, right)
 
 
 def test_a_few_wait_until_asking_them_has_cost_as_much_as_compiling() -> None:

@@ -9,15 +9,19 @@ from hypothesis import strategies as st
 
 from predicast import Event, Interval
 from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.compile import cuts as cuts_module
 from predicast.matching.columnar.compile.axes import Axis, AxisName, Scale
 from predicast.matching.columnar.compile.clause_tests import ClauseTests, compiled_tests
 from predicast.matching.columnar.compile.cuts import NumberCuts, ranked_apart, split, split_all
 from predicast.matching.columnar.compile.from_clauses import coded
 from predicast.matching.columnar.event_codes import EventCoder
+from predicast.matching.columnar.layout.question import Question
+from predicast.matching.columnar.patterns.hits import NO_HITS
 from predicast.matching.columnar.value_codes import value_code
 from predicast.model import Clause, Constraint, Operator
 from predicast.testing import strategies as some
+from tests.unit.matching.columnar.questions import coded_by
 
 NUMBERS = some.integers() | some.floats()
 CUTS = st.lists(st.tuples(NUMBERS, st.integers(0, 1)), max_size=8)
@@ -88,7 +92,7 @@ def test_a_range_test_holds_for_the_values_that_satisfy_the_constraint(
 
 
 @given(st.lists(some.constraints(), min_size=1, max_size=4), st.lists(some.events(), max_size=4))
-def test_single_events_and_batches_are_coded_alike(
+def test_single_events_and_batches_are_coded_operands(
     constraints: list[Constraint], events: list[Event]
 ) -> None:
     compiled = [compiled_tests(Clause((constraint,)), "fails", {}) for constraint in constraints]
@@ -100,7 +104,8 @@ def test_single_events_and_batches_are_coded_alike(
         batch = coder.of_batch(columns, coder.texts_of(columns))
         for number, event in enumerate(events):
             one = coder.blank()
-            coder.code_event(event, one)
+            coder.write(event, one)
+            loops.now.match_event(Question(coded_by(coder, one, axes)), NO_HITS, -1)
             for single, many in zip(one.arrays[:3], batch[:3], strict=True):
                 assert (single[0] == many[number, batch.column]).all()
 

@@ -207,7 +207,8 @@ def test_an_interrupted_call_changes_no_answer(name: str) -> None:
     first, oracle = filled(kind)
     right = answers(oracle)
     kept = []
-    for point in points(lambda: call(first))[:: every if LONG else 3 * every]:
+    lines = points(lambda: call(first))
+    for point in lines[:: every if LONG else max(every, len(lines) // 20)]:
         matcher, _ = filled(kind)
         kept.append(interrupted(lambda m=matcher: call(m), point))  # type: ignore[misc]
         found = answers(matcher)

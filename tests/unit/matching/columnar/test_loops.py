@@ -12,9 +12,12 @@ from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.kernels import entries
 from predicast.matching.columnar.layout.blocks import Layout
+from predicast.matching.columnar.layout.question import Question
+from predicast.matching.columnar.patterns.hits import NO_HITS
 from predicast.matching.columnar.reserved import LANES, NOT_THERE, UNREACHABLE
 from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.model import Clause, Constraint, Operator, Subscription
+from tests.unit.matching.columnar.questions import blank_question
 
 BOTH = (loops.PLAIN, entries.COMPILED)
 SEEDS = pytest.mark.parametrize("seed", range(8))
@@ -184,10 +187,13 @@ def test_numbers_of_one_event(seed: int) -> None:
     wholes, reals = chance.integers(-5, 60, 9), chance.random(9) * 60 - 5
     outcomes = []
     for each in BOTH:
-        low, high, once = np.full((1, 9), 7, np.int32), np.full((1, 9), 8, np.int32), said.copy()
-        each.code_event(ints, floats, ranges, wholes, reals, once, low, high)
-        assert not once.any()
-        outcomes.append((low.tolist(), high.tolist()))
+        asked = blank_question(9)._replace(ints=ints, floats=floats, ranges=ranges)
+        asked = asked._replace(wholes=wholes, reals=reals, said=said.copy())
+        asked.low[:], asked.high[:] = 7, 8
+        assert each.match_event(Question(asked), NO_HITS, -1) == (0, 0)
+        assert not asked.said.any()
+        assert ((asked.low[0] == 7) | (said > 0)).all()
+        outcomes.append((asked.low.tolist(), asked.high.tolist()))
     assert outcomes[0] == outcomes[1]
 
 
@@ -274,15 +280,17 @@ def assert_the_same_one_by_one(
     segment: Segment, arguments: tuple[np.ndarray, ...], right: dict[int, list[int]]
 ) -> None:
     low, high, wide, column, event_word, *words = arguments
-    nothing = np.zeros(0, np.int32), np.zeros(0, np.int64), 0
+    data, directory = segment.image
     marks = unmarked(segment)
     marks[-1] = 2**31 - 5  # after a few events, turns begin again
+    asked = blank_question(0)._replace(data=data, directory=directory, column=column, marks=marks)
     for event in range(len(low)):
         codes = [each[event : event + 1].copy() for each in (low, high, wide)]
-        one = (*codes, column, event_word[event : event + 1].copy())
+        hits = (event_word[event : event + 1].copy(), *words)
         for each in BOTH:
             found = np.empty(3_000, np.int32)
-            count, _ = each.match_event(*segment.image, *one, *words, marks, *nothing, found)
+            coded = asked._replace(low=codes[0], high=codes[1], wide=codes[2], found=found)
+            count, _ = each.match_event(Question(coded), hits, 0)
             assert sorted(found[:count].tolist()) == sorted(right.get(event, []))
 
 

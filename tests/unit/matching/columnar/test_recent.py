@@ -14,6 +14,9 @@ TEXTS = (
     "name LIKE 'a%'",
     "x BETWEEN 2 AND 9 OR name LIKE '%b'",
     "x > 1 AND x > 2 AND x < 9 AND x <= 8",
+    "x IN (2, 5, 7.5) AND y IN ('a', 'c') OR x IN (5, 6)",
+    "name IN ('ab', 'b', 'c') AND name LIKE 'a%'",
+    "x IN (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)",
 )
 EVENTS = (
     Event({"x": 5, "y": "a", "name": "ab"}),
@@ -84,3 +87,11 @@ def test_without_gaps_the_same_is_held_from_then_on() -> None:
     for event in EVENTS:
         assert set(moved.match(event, 16)) == set(recent.match(event, 16))
         assert moved.match(event, 15) == []
+
+
+def test_a_short_list_of_values_is_tried_as_ranges() -> None:
+    recent = Recent("fails")
+    for key, text in enumerate(TEXTS):
+        recent.add(key, outlined(parse_where(text)), 1)
+    by_definition = [TEXTS[row] for row in recent.odd]
+    assert by_definition == [TEXTS[2], TEXTS[3], TEXTS[6], TEXTS[7]]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from predicast import Event
 from predicast.matching.brute_force import BruteForce
 from predicast.matching.columnar.compile.coded_tests import CodedTests
-from predicast.matching.columnar.compile.from_alike import coded_alike
 from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
+from predicast.matching.columnar.compile.from_operands import coded_operands
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.segment import Segment
@@ -103,8 +103,8 @@ def test_alike_ones_column_by_column(
 ) -> None:
     tables = [
         table
-        for keys, alike in grouped(enumerate(subscriptions))
-        for table in coded_alike(keys, alike, absent)
+        for keys, operands in grouped(enumerate(subscriptions))
+        for table in coded_operands(keys, operands, absent)
     ]
     assert_means(tables, subscriptions, absent, layout, events)
 
@@ -131,9 +131,9 @@ def test_many_of_one_outline(
             }
             drawn.append(data.draw(choices.get(type_.value, st.just(operand))))
         rows.append(tuple(drawn))
-    alike = OperandColumns.of(outline, rows)
-    tables = coded_alike(np.arange(len(rows)), alike, absent)
-    assert_means(tables, list(alike.subscriptions()), absent, layout, events)
+    columns = OperandColumns.of(outline, rows)
+    tables = coded_operands(np.arange(len(rows)), columns, absent)
+    assert_means(tables, list(columns.subscriptions()), absent, layout, events)
 
 
 @given(SOME, POLICIES, LAYOUTS, EVENTS, st.data())
@@ -178,13 +178,13 @@ def test_many_attributes_of_one_outline(
         rows.append(tuple(end for pair in ends for end in pair))
     clause = Clause(tuple(Constraint(name, Operator.BETWEEN, (0.25, 0.5)) for name in names))
     outline, _ = outlined(Subscription((clause,)))
-    alike = OperandColumns.of(outline, rows)
+    operands = OperandColumns.of(outline, rows)
     inside: dict[str, Interval | float] = dict.fromkeys(names, 0.5)
     events = [
         Event(inside | {data.draw(some_names): data.draw(st.sampled_from(ENDS))}) for _ in range(4)
     ]
-    tables = coded_alike(np.arange(len(rows)), alike, absent)
-    assert_means(tables, list(alike.subscriptions()), absent, layout, events)
+    tables = coded_operands(np.arange(len(rows)), operands, absent)
+    assert_means(tables, list(operands.subscriptions()), absent, layout, events)
 
 
 ENDS = [Interval(0, 1), Interval(1, 2), Interval(0.5, 0.6), Interval(-1, 0)]

@@ -10,6 +10,7 @@ import pytest
 
 from predicast.matching.columnar import warming_up
 from predicast.matching.columnar.compiling_process import LOCK
+from tests.thorough import LONG
 
 # Whatever is subscribed and comes, brute force says whether the answers are right.
 ANSWERS = """
@@ -41,6 +42,9 @@ parent = os.getppid()
 while os.getppid() == parent:
     time.sleep(0.02)
 """
+
+# At which something else comes in between.
+MOMENTS = [0, 0.02, 0.1, 0.3] if LONG else [0, 0.1]
 
 
 def start(code: str, cache: Path | None = None) -> subprocess.Popen[str]:
@@ -161,7 +165,7 @@ print(loops.now is loops.PLAIN)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="of forks")
-@pytest.mark.parametrize("after_s", [0, 0.02, 0.1, 0.3])
+@pytest.mark.parametrize("after_s", MOMENTS)
 def test_a_fork_in_the_middle_begins_anew(after_s: float) -> None:
     code = f"""
 import os, time, warnings
@@ -182,6 +186,6 @@ else:
     assert said(start(code)) == "0"
 
 
-@pytest.mark.parametrize("after_s", [0, 0.02, 0.1, 0.3])
+@pytest.mark.parametrize("after_s", MOMENTS)
 def test_the_end_in_the_middle_is_quiet(after_s: float) -> None:
     assert said(start(f"import time\nEngine()\ntime.sleep({after_s})\nprint('over')")) == "over"

@@ -80,11 +80,11 @@ def _in_case(words: Words, case: _Case) -> Words:
     first = words.first - words.first[0]
     if words.is_ascii():
         return Words(first, changed, is_ascii=True)
-    is_beyond = text >= _HALF
+    beyond = np.flatnonzero(text >= _HALF)
     # All bytes of a character that is not ASCII are beyond it.
-    if all(change(each) == each for each in {*text[is_beyond].tobytes().decode()}):
+    if all(change(each) == each for each in {*text[beyond].tobytes().decode()}):
         return Words(first, changed)
-    odd = np.unique(np.searchsorted(first, np.flatnonzero(is_beyond), "right") - 1)
+    odd = np.unique(np.searchsorted(first, beyond, "right") - 1)
     return _replaced(first, changed, odd, _changed(list(words.take(odd)), change))
 
 

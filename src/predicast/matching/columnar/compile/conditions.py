@@ -118,7 +118,8 @@ def _list_tree(constraint: Constraint) -> Tree:
 
 
 def _strings_tree(attribute: str, domain: Domain, absent: Absent) -> Tree:
-    rest, spans = list(domain.rest), domain.spans
+    # Of two patterns that are the same each would be taken for what the other implies.
+    rest, spans = list(dict.fromkeys(domain.rest)), domain.spans
     for like in [each for each in rest if each.operator is Operator.LIKE]:
         alone = domain_of((like,), absent)
         rest = [each for each in rest if each is like or each not in alone.rest]

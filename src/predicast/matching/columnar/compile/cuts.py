@@ -35,12 +35,11 @@ from predicast.arrays import Words, offsets, windows
 from predicast.arrow import text_bytes
 from predicast.matching.columnar import loops
 from predicast.model.decimals import ExactDecimal
-from predicast.model.values import INT_MAX, INT_MIN
+from predicast.model.values import EXACT, INT_MAX, INT_MIN
 
 Codes: TypeAlias = npt.NDArray[np.int32]
 Number: TypeAlias = int | float | ExactDecimal
 
-EXACT: Final = 2**53  # integers below it are exact as float64
 _SHIFTABLE: Final = 2**61
 _EVERY: Final = np.zeros(0, np.int64)
 _ALONE: Final = 256  # cuts of an axis that are worth ranking by themselves

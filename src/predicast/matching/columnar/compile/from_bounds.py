@@ -23,7 +23,6 @@ from predicast.arrays import Array, places_of_each
 from predicast.matching.columnar.compile.axes import Axis, AxisName, Scale
 from predicast.matching.columnar.compile.coded_tests import CodedTests
 from predicast.matching.columnar.compile.cuts import (
-    EXACT,
     TextCuts,
     hold_no_integer,
     lie_before,
@@ -33,6 +32,7 @@ from predicast.matching.columnar.compile.from_clauses import coded_clauses
 from predicast.model import Absent, Clause, Constraint, Kind, Operator, Subscription
 from predicast.model.decimals import ExactDecimal
 from predicast.model.operators import BOUNDS
+from predicast.model.values import EXACT
 
 # Operators of one operand have a number here, by which to look up in arrays what they bound.
 _NUMBERED: Final = tuple(operator for operator in BOUNDS if operator is not Operator.BETWEEN)

@@ -50,20 +50,8 @@ def code_by_table(table: Any, first: int, values: Any, rows: Any, codes: Any) ->
         codes[place if every else rows[place]] = table[value - first]
 
 
-@entry(
-    (
-        array(types.int64),
-        array(types.float64),
-        array(types.int64, 2),
-        array(types.int64),
-        array(types.float64),
-        array(types.uint8, written=True),
-        array(types.int32, 2, written=True),
-        array(types.int32, 2, written=True),
-    ),
-    nogil=False,
-)
-def code_event(
+@kernel
+def code_numbers(
     ints: Any, floats: Any, ranges: Any, wholes: Any, reals: Any, said: Any, low: Any, high: Any
 ) -> None:
     """Code the numbers of one event: on each axis an integer, a float, or nothing.

@@ -23,6 +23,7 @@ import numba.core.config
 from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import event
+from numba.core.types import unliteral
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,8 +31,8 @@ _config: Any = numba.core.config
 _COLUMNAR: Final = Path(__file__).parent.parent
 # Whatever a kernel is made of; numba itself notices a change of the entry's own file only.
 _SOURCES: Final = (
-    *("kernels/*.py", "layout/image.py", "patterns/index_arrays.py", "compile/word_table.py"),
-    "reserved.py",
+    *("kernels/*.py", "layout/image.py", "layout/question.py", "patterns/index_arrays.py"),
+    *("compile/word_table.py", "reserved.py"),
 )
 
 
@@ -68,15 +69,32 @@ def features() -> list[str]:
 
 
 _njit: Any = numba.njit  # some of its options are missing from its type
+_plain: Any = unliteral  # as its type, too, is
 _OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "no_cfunc_wrapper": True}
 
-# Called by other kernels only: what calling them from Python takes need not be compiled, nor kept.
-kernel: Callable[[F], F] = _njit(nogil=True, no_cpython_wrapper=True, **_OPTIONS)
+
+def _called(**options: Any) -> Callable[[F], F]:
+    """For kernels that are called by other kernels only.
+
+    What calling them from Python takes need not be compiled, nor kept. A number that stands in the
+    call is of the same type as any other: else numba compiles one more for each.
+    """
+
+    def decorated(function: F) -> F:
+        made = _njit(nogil=True, no_cpython_wrapper=True, **options, **_OPTIONS)(function)
+        typed = made.get_call_template
+        made.get_call_template = lambda args, kws: typed([_plain(each) for each in args], kws)
+        return made  # type: ignore[no-any-return]
+
+    return decorated
+
+
+kernel: Callable[[F], F] = _called()
 # The same, written out wherever it is called: for the innermost loops, where handing over some
 # arrays would take longer than what is done with them.
 inlined: Callable[[F], F] = _njit(nogil=True, inline="always", **_OPTIONS)
 # The same later, by LLVM: it knows what need not be counted when an array is handed over.
-merged: Callable[[F], F] = _njit(nogil=True, no_cpython_wrapper=True, forceinline=True, **_OPTIONS)
+merged: Callable[[F], F] = _called(forceinline=True)
 
 
 class Entry(NamedTuple):
@@ -147,6 +165,10 @@ class KernelSet:
                     dispatcher.compile(signature)
         for dispatcher, _ in self.entries:
             dispatcher.disable_compile()
+
+    def names(self) -> frozenset[str]:
+        """The qualified names of the entries."""
+        return frozenset(each.dispatcher.__qualname__ for each in self.entries)
 
     def compiled_here(self) -> list[str]:
         """The entries that this process did not find anywhere."""

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
+from predicast.arrays import Array
 from predicast.matching.columnar.kernels import coding, matching, patterns, recent, words
 from predicast.matching.columnar.kernels.compiling import COLUMNAR
+from predicast.matching.columnar.layout.question import Question
 from predicast.matching.columnar.loops import Loops
 
 _EVERY: Final = 2**63 - 1
+_match_event: Final[Any] = matching.match_event
+
+
+def match_event(question: Question, hits: Sequence[Array], epoch: int) -> tuple[int, int]:
+    """As the loop of that name does, by where the arrays lie."""
+    return _match_event(question.table, *hits, epoch)  # type: ignore[no-any-return]
+
 
 KERNELS: Final = COLUMNAR
 COMPILED: Final = Loops(
     matching.match_events,
-    matching.match_event,
+    match_event,
     matching.match_doubtful,
     matching.gather,
     matching.mark_deleted,
@@ -21,11 +31,9 @@ COMPILED: Final = Loops(
     recent.match_bounds,
     coding.code_by_search,
     coding.code_by_table,
-    coding.code_event,
     coding.code_columns,
     words.code_words,
     words.code_whole_words,
-    words.code_event_texts,
     words.number_words,
     words.code_texts,
     patterns.find_tests,

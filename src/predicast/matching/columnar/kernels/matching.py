@@ -1,9 +1,10 @@
 """The compiled loops as the segment calls them; the inner ones are beside.
 
 A segment reaches them as its image (``image.py``), one array of bytes and a directory: passing two
-arrays costs a call a microsecond, passing forty would cost ten, and the compiler some seconds. Each
-loop takes out what it needs (``images.py``). Matches leave as *runs*, the keys of one event side by
-side: one number per match, and the event only once per run.
+arrays costs a call little, passing forty would cost some microseconds, and the compiler some
+seconds. Each loop takes out what it needs (``images.py``). For one event even that is much: it is
+asked by a table of addresses (``addresses.py``). Matches leave as *runs*, the keys of one event
+side by side: one number per match, and the event only once per run.
 """
 
 from __future__ import annotations
@@ -13,20 +14,34 @@ from typing import Any, Final
 import numpy as np
 from numba import types
 
+from predicast.matching.columnar.kernels.addresses import (
+    OF,
+    codes_of,
+    codes_to_write,
+    read,
+    read_longs,
+    read_rows,
+    written,
+)
 from predicast.matching.columnar.kernels.blocks import scan_family, visits_of
+from predicast.matching.columnar.kernels.coding import code_numbers
 from predicast.matching.columnar.kernels.compiling import array, entry, kernel
 from predicast.matching.columnar.kernels.images import AT, bytes_of, longs_of
 from predicast.matching.columnar.kernels.rows import find_rows, try_rows
+from predicast.matching.columnar.kernels.words import code_strings
 
 _ROOM: Final = 1 << 12  # matches that there is room for at first
 _EVERY: Final = np.iinfo(np.int64).max
 
+_HITS: Final = (
+    *(array(types.int32, 2), array(types.int64), array(types.int32)),
+    *(array(types.int64), array(types.int32)),
+)
 # What is asked of a segment: its image, codes (four arrays), hits (five), and room for marks.
 _ASKED: Final = (
     *(array(types.uint8), array(types.int64)),
     *(array(types.int32, 2), array(types.int32, 2), array(types.boolean, 2), array(types.int32)),
-    *(array(types.int32, 2), array(types.int64), array(types.int32)),
-    *(array(types.int64), array(types.int32)),
+    *_HITS,
     array(types.int32, written=True),
 )
 
@@ -118,46 +133,63 @@ def match_doubtful(  # noqa: PLR0913, PLR0917  # as below
     return keys[:count], runs[:number]
 
 
-@entry(
-    (
-        *_ASKED,
-        array(types.int32),
-        array(types.int64),
-        types.int64,
-        array(types.int32, written=True),
-    ),
-    nogil=False,
-)
-def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would cost per call
-    data: Any,
-    directory: Any,
-    low: Any,
-    high: Any,
-    wide: Any,
-    column: Any,
+@kernel
+def _code(table: Any) -> None:
+    """Write the codes of an event."""
+    low, high, wide = codes_to_write(table)
+    code_numbers(
+        read_longs(table, OF.ints),
+        read(table, OF.floats).view(np.float64),
+        read_rows(table, OF.ranges, 8),
+        read_longs(table, OF.wholes),
+        read(table, OF.reals).view(np.float64),
+        written(table, OF.said),
+        low,
+        high,
+    )
+    spots = read_longs(table, OF.spots)
+    if spots[len(spots) - 1] < 0:
+        return  # there are no strings
+    pool = (
+        read_longs(table, OF.first),
+        read(table, OF.cuts),
+        read(table, OF.keys).view(np.uint64),
+        read(table, OF.slots).view(np.uint64),
+        read(table, OF.uppers).view(np.int32),
+        read_rows(table, OF.axes, 9),
+    )
+    said, raw = read_rows(table, OF.of_strings, 6), read(table, OF.raw)
+    code_strings(pool, said, spots, raw, low, high, wide)
+
+
+@entry((array(types.int64, 2), *_HITS, types.int64), nogil=False)
+def match_event(
+    table: Any,
     event_word: Any,
     word_first: Any,
     word_test: Any,
     column_first: Any,
     column_test: Any,
-    marks: Any,
-    deleted: Any,
-    since: Any,
     epoch: int,
-    found: Any,
 ) -> Any:
-    """The matches of one event that were held at an epoch, written to ``found``: how many.
+    """Code one event; the matches that were held at an epoch, written to ``found``: how many.
 
     If there is no room for them, nothing is written: the answer is the room it takes, below 0.
-    And how many rows are in doubt.
+    And how many rows are in doubt. ``table`` is that of a ``Question``. Before all epochs (-1),
+    the event is coded and no more.
     """
-    image, codes = (data, directory), (low, high, wide, column)
+    _code(table)
+    if epoch < 0:
+        return np.int64(0), np.int64(0)
+    image, codes = (read(table, OF.data), read_longs(table, OF.directory)), codes_of(table)
     hits = (event_word, word_first, word_test, column_first, column_test)
+    marks, found = written(table, OF.marks).view(np.int32), written(table, OF.found).view(np.int32)
     out, doubts = _matched(image, codes, hits, marks, found, False, _EVERY)
     keys, _, count, _ = out
     if len(keys) > len(found):
-        return -len(keys), len(doubts[0])
-    kept = 0
+        return np.int64(-len(keys)), np.int64(len(doubts[0]))
+    deleted, since = read(table, OF.deleted).view(np.int32), read_longs(table, OF.since)
+    kept = np.int64(0)
     for number in range(count):
         key = keys[number]
         if key < 0:
@@ -166,7 +198,7 @@ def match_event(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would 
             key = deleted[~key]
         found[kept] = key
         kept += 1
-    return kept, len(doubts[0])
+    return kept, np.int64(len(doubts[0]))
 
 
 # Results.

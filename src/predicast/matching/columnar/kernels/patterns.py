@@ -479,7 +479,7 @@ def find_event_tests(
             continue
         before = out[3]
         word = spots[2 * attribute : 2 * attribute + 2]
-        out = _search(image, attribute, word, text, (seen, seen[last]), room, ends, out)
+        out = _search(image, attribute, word, text, (seen, np.int64(seen[last])), room, ends, out)
         for place in range(before, out[3]):
             out[2][place] |= np.int64(attribute) << 32
         seen[last] += 1

@@ -273,20 +273,9 @@ _CODED: Final = (
 )
 
 
-@entry((*_POOL, _SAID, _FIRST, array(types.uint8, written=True), *_CODED), nogil=False)
-def code_event_texts(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would cost per call
-    first: Any,
-    cuts: Any,
-    keys: Any,
-    slots: Any,
-    uppers: Any,
-    axes: Any,
-    said: Any,
-    spots: Any,
-    raw: Any,
-    low: Any,
-    high: Any,
-    wide: Any,
+@kernel
+def code_strings(
+    pool: Any, said: Any, spots: Any, raw: Any, low: Any, high: Any, wide: Any
 ) -> None:
     """Code the strings of one event on all axes of their attributes.
 
@@ -294,6 +283,7 @@ def code_event_texts(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple w
     has, for each attribute and axis, the row of the axis in a pool of texts (``text_axes.py``);
     where that is -1, the same codes are written for any string. The last says that it is not wide.
     """
+    first, cuts, keys, slots, uppers, axes = pool
     for each in range(len(said)):
         attribute, axis, row = said[each, 0], said[each, 1], said[each, 2]
         spot = spots[2 * attribute], spots[2 * attribute + 1]
@@ -315,7 +305,7 @@ def code_event_texts(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple w
         *_CODED,
     )
 )
-def code_texts(  # noqa: PLR0913, PLR0917  # as above
+def code_texts(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would cost per call
     first: Any,
     cuts: Any,
     keys: Any,

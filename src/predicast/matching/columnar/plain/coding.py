@@ -18,7 +18,7 @@ def code_by_table(table: Array, first: int, values: Array, rows: Array, codes: A
     _put(table[np.clip(values, first, first + len(table) - 1) - first], rows, codes)
 
 
-def code_event(
+def code_numbers(
     ints: Array,
     floats: Array,
     ranges: Array,

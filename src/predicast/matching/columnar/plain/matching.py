@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from predicast.arrays import Array
 from predicast.matching.columnar.layout.image import Image
+from predicast.matching.columnar.layout.question import Question
 from predicast.matching.columnar.plain.blocks import scan_families
+from predicast.matching.columnar.plain.coding import code_numbers
 from predicast.matching.columnar.plain.results import as_runs, keep_live
 from predicast.matching.columnar.plain.rows import Doubts, find_rows, try_rows
+from predicast.matching.columnar.plain.words import code_strings
 
 
 def match_events(  # noqa: PLR0913, PLR0917  # as the compiled one
@@ -75,36 +80,24 @@ def match_doubtful(  # noqa: PLR0913, PLR0917  # as the compiled one
     return as_runs([event], [arrays.keys[place]], counting=False)
 
 
-def match_event(  # noqa: PLR0913, PLR0917  # as the compiled one
-    data: Array,
-    directory: Array,
-    low: Array,
-    high: Array,
-    wide: Array,
-    column: Array,
-    event_word: Array,
-    word_first: Array,
-    word_test: Array,
-    column_first: Array,
-    column_test: Array,
-    marks: Array,
-    deleted: Array,
-    since: Array,
-    epoch: int,
-    found: Array,
-) -> tuple[int, int]:
-    """The matches of one event that were held at an epoch, written to ``found``: how many.
+def match_event(question: Question, hits: Sequence[Array], epoch: int) -> tuple[int, int]:
+    """Code one event; the matches that were held at an epoch, written to ``found``: how many.
 
     If there is no room for them, nothing is written: the answer is the room it takes, below 0.
-    And how many rows are in doubt.
+    And how many rows are in doubt. Before all epochs (-1), the event is coded and no more.
     """
-    hits = event_word, word_first, word_test, column_first, column_test
-    keys, _, doubtful, _ = match_events(
-        data, directory, low, high, wide, column, *hits, marks, False, 0
-    )
-    keep_live(keys, deleted, since, epoch)
+    a = question.arrays
+    code_numbers(a.ints, a.floats, a.ranges, a.wholes, a.reals, a.said, a.low, a.high)
+    pool = a.first, a.cuts, a.keys, a.slots, a.uppers, a.axes
+    code_strings(pool, a.of_strings, a.spots, a.raw, a.low, a.high, a.wide)
+    if epoch < 0:
+        return 0, 0
+    codes = a.low, a.high, a.wide, a.column
+    asked: Any = (a.data, a.directory, *codes, *hits, a.marks, False, 0)
+    keys, _, doubtful, _ = match_events(*asked)
+    keep_live(keys, a.deleted, a.since, epoch)
     keys = keys[keys >= 0]
-    if len(keys) > len(found):
+    if len(keys) > len(a.found):
         return -len(keys), len(doubtful)
-    found[: len(keys)] = keys
+    a.found[: len(keys)] = keys
     return len(keys), len(doubtful)

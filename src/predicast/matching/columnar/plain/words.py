@@ -117,13 +117,8 @@ def _codes(pool: Sequence[Array], row: int, words: Words) -> tuple[Array, Array]
     return low, high
 
 
-def code_event_texts(  # noqa: PLR0913, PLR0917  # as the compiled one
-    first: Array,
-    cuts: Array,
-    keys: Array,
-    slots: Array,
-    uppers: Array,
-    axes: Array,
+def code_strings(
+    pool: tuple[Array, ...],
     said: Array,
     spots: Array,
     raw: Array,
@@ -132,7 +127,6 @@ def code_event_texts(  # noqa: PLR0913, PLR0917  # as the compiled one
     wide: Array,
 ) -> None:
     """Code the strings of one event on all axes of their attributes."""
-    pool = first, cuts, keys, slots, uppers, axes
     for attribute, axis, row, lower, upper, is_narrow in said.tolist():
         begin, end = spots[2 * attribute : 2 * attribute + 2].tolist()
         if begin < 0:

@@ -19,7 +19,6 @@ from predicast.arrays import Array, offsets
 from predicast.matching.columnar.compile.axes import SCALES, Axis, AxisName, Scale
 from predicast.matching.columnar.compile.coded_tests import CodedTests
 from predicast.matching.columnar.compile.cuts import (
-    EXACT,
     NumberCuts,
     TextCuts,
     hold_no_integer,
@@ -32,6 +31,7 @@ from predicast.model.domain import after_prefix
 from predicast.model.operand_columns import OperandColumns
 from predicast.model.operators import BOUNDS
 from predicast.model.outline import KINDS, OperandType, Slot
+from predicast.model.values import EXACT
 
 _WHOLE_KINDS: Final = frozenset({Kind.TIMESTAMP, Kind.BOOLEAN})
 
@@ -69,28 +69,28 @@ class _OddError(Exception):
     """An attribute whose constraints are compiled one by one."""
 
 
-def coded_alike(keys: Array, alike: OperandColumns, absent: Absent) -> list[CodedTests]:
+def coded_operands(keys: Array, operands: OperandColumns, absent: Absent) -> list[CodedTests]:
     """Tables of the clauses of all these subscriptions."""
     tables: list[CodedTests] = []
     start = 0
-    for number, slots in enumerate(alike.outline.clauses):
+    for number, slots in enumerate(operands.outline.clauses):
         width = sum(len(slot.operands) for slot in slots)
-        columns = alike.columns[start : start + width]
+        columns = operands.columns[start : start + width]
         start += width
-        tables += _coded_clause(keys, alike, number, slots, columns, absent)
+        tables += _coded_clause(keys, operands, number, slots, columns, absent)
     return [table for table in tables if len(table)]
 
 
 def _coded_clause(
     keys: Array,
-    alike: OperandColumns,
+    operands: OperandColumns,
     number: int,
     slots: Sequence[Slot],
     columns: Sequence[Array],
     absent: Absent,
 ) -> Iterator[CodedTests]:
-    is_odd = np.zeros(len(alike), bool)
-    rests = alike.outline.rests
+    is_odd = np.zeros(len(operands), bool)
+    rests = operands.outline.rests
     try:
         if rests and rests[number] is not None:
             raise _OddError
@@ -102,7 +102,7 @@ def _coded_clause(
     if len(odd):
         rows_of_keys = zip(keys[odd].tolist(), odd.tolist(), strict=True)
         yield coded_clauses(
-            ((key, alike.subscription(row).clauses[number]) for key, row in rows_of_keys), absent
+            ((key, operands.subscription(row).clauses[number]) for key, row in rows_of_keys), absent
         )
     rows = np.flatnonzero(~is_odd)
     if len(rows):
