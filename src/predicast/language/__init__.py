@@ -5,6 +5,7 @@ from predicast.language.dialect import Dialect, Document
 from predicast.language.dialect_registry import dialect_named, dialect_names, register_dialect
 from predicast.language.json_form import (
     attributes_from_json,
+    attributes_to_json,
     event_from_document,
     event_from_json,
     event_to_json,
@@ -28,6 +29,7 @@ __all__ = [
     "Wording",
     "attr",
     "attributes_from_json",
+    "attributes_to_json",
     "dialect_named",
     "dialect_names",
     "error_at",

@@ -82,7 +82,7 @@ class SubscriptionGroups(NamedTuple):
     groups: list[tuple[np.ndarray, OperandColumns]]
 
 
-def alike_from_arrow(given: TableLike) -> SubscriptionGroups:
+def operands_from_arrow(given: TableLike) -> SubscriptionGroups:
     """The subscriptions of a table, by outline."""
     table = as_table(given)
     for column in _REQUIRED:
@@ -122,14 +122,14 @@ def _by_outline(rows: ColumnRows) -> SubscriptionGroups:
             table = marked[starts[:, None] + np.arange(count)]
         for equal in _equal_rows(table, 2 * len(slots.slots)):
             outline = slots.outline(table[equal[0]])
-            alike = _alike(outline, rows, arrangement, starts[equal])
+            operands = _operands(outline, rows, arrangement, starts[equal])
             positions = members[equal]
-            repeated = _repeated(alike)
+            repeated = _repeated(operands)
             if repeated.any():
                 odd[positions[repeated]] = True
-                positions, alike = positions[~repeated], alike.take(~repeated)
-            if len(alike):
-                groups.append((positions, alike))
+                positions, operands = positions[~repeated], operands.take(~repeated)
+            if len(operands):
+                groups.append((positions, operands))
     return SubscriptionGroups(arrangement.ids, groups + _read_odd(rows, arrangement, odd))
 
 
@@ -196,7 +196,7 @@ def _equal_rows(table: np.ndarray, codes: int) -> list[np.ndarray]:
     return np.split(order, ends)
 
 
-def _alike(
+def _operands(
     outline: Outline, rows: ColumnRows, arrangement: Arrangement, starts: np.ndarray
 ) -> OperandColumns:
     """Subscriptions of one outline, given where the rows of each start."""
@@ -209,11 +209,11 @@ def _alike(
     return OperandColumns(outline, columns, len(starts))
 
 
-def _repeated(alike: OperandColumns) -> np.ndarray:
+def _repeated(operands: OperandColumns) -> np.ndarray:
     """The subscriptions that say something twice in one clause."""
-    repeated = np.zeros(len(alike), bool)
+    repeated = np.zeros(len(operands), bool)
     column = 0
-    for clause in alike.outline.clauses:
+    for clause in operands.outline.clauses:
         seen: dict[Slot, list[Any]] = {}
         for slot in clause:
             earlier = seen.setdefault(slot, [])
@@ -222,8 +222,8 @@ def _repeated(alike: OperandColumns) -> np.ndarray:
                 earlier.append(None)
                 continue
             for other in earlier:
-                repeated |= alike.columns[column] == other
-            earlier.append(alike.columns[column])
+                repeated |= operands.columns[column] == other
+            earlier.append(operands.columns[column])
             column += 1
     return repeated
 

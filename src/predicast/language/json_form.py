@@ -30,14 +30,15 @@ decimals with more digits than those have; they are objects with one key::
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final, NoReturn, TypeVar
 
 import msgspec
 
 from predicast.errors import (
+    InvalidEventError,
     InvalidValueError,
     JsonFormError,
     LanguageError,
@@ -89,6 +90,26 @@ def _subscription_document(subscription: Subscription) -> dict[str, Any]:
 def event_to_json(event: Event) -> str:
     """The event as one line of JSON, its names dotted."""
     return msgspec.json.encode({name: _document(value) for name, value in event.items()}).decode()
+
+
+def attributes_to_json(attributes: Mapping[str, Any]) -> bytes:
+    """What ``attributes_from_json`` reads again as the same: nested, as it was given."""
+    try:
+        return msgspec.json.encode(_nested_document(attributes))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidEventError(f"this event cannot be written as JSON: {error}") from None
+
+
+def _nested_document(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _nested_document(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_nested_document(each) for each in value]
+    if isinstance(value, Decimal):
+        return {"$decimal": str(value)}
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC)
+    return _document(value) if isinstance(value, datetime | Interval | Elements) else value
 
 
 def _clause_document(clause: Clause) -> dict[str, Any]:

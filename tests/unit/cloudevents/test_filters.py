@@ -109,7 +109,7 @@ def test_what_filters_cannot_say_is_refused(where: str) -> None:
 
 
 MISTAKES = [
-    ('{"exact": {"type": "a"}', "a comma or } is missing", 1, 24),
+    ('{"exact": {"type": "a"}', "no JSON: Expecting ',' delimiter", 1, 24),
     ('{"exacts": {"type": "a"}}', "no filter 'exacts'", 1, 2),
     ('{"exact": {"type": 5}}', "objects, lists and strings", 1, 20),
     ('{"exact": {"type": ""}}', "not an empty one", 1, 20),
@@ -121,11 +121,12 @@ MISTAKES = [
     ('{"sql": "hop <"}', "a value is missing", 1, 9),
     ('{"sql": "FOO(1)"}', "no function FOO", 1, 9),
     ('{"exact": {"a": "b", "a": "c"}}', "there twice", 1, 22),
-    ('{"exact": {"a": "b",}}', "behind the comma", 1, 21),
+    ('{"exact": {"a": "b",}}', "no JSON: Expecting property name", 1, 21),
     ('{"exact": {"a": "\\ud800"}}', "lone surrogate", 1, 17),
-    ('{"exact": {"a": "b"}} x', "behind the end", 1, 23),
+    ('{"exact": {"a": "b"}} x', "no JSON: Extra data", 1, 23),
     ('{"exact": {"a": "b}}', "Unterminated", 1, 17),
-    ("type = 'a'", "objects, lists and strings", 1, 1),
+    ("type = 'a'", "no JSON: Expecting value", 1, 1),
+    ('{"any": [{"exact": {"a": "b"}}, null]}', "objects, lists and strings", 1, 33),
 ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from sigma.processing.pipeline import ProcessingPipeline
 
 from predicast import Engine
+from predicast.derived.addresses import is_in
 from predicast.errors import ParseError
 from predicast.language.sigma import SigmaDialect
 from tests.sigma_twin import compiled_rule
@@ -126,6 +127,19 @@ def test_selections_combine(condition: str) -> None:
     engine, fires = engine_with(detection), compiled_rule(detection)
     for event in EVENTS:
         assert bool(engine.match(read(event))) is fires(event), event
+
+
+@pytest.mark.parametrize("condition", ["s", "not s"])
+@pytest.mark.parametrize(
+    "network",
+    ["10.0.0.0/8", "0.0.0.0/0", "fe80::/10", "::/0", "::/64", "::ffff:0:0/96", "::ffff:a00:0/104"],
+)
+def test_an_address_is_in_a_network_however_it_is_written(network: str, condition: str) -> None:
+    engine = engine_with({"s": {"Ip|cidr": network}, "condition": condition})
+    values = ["10.0.0.1", "11.0.0.1", "::ffff:10.0.0.1", "::ffff:11.0.0.1", "::1", "fe80::1", "x"]
+    for value in [*values, 5, None]:
+        held = bool(is_in(value, network))
+        assert bool(engine.match({"Ip": value})) is (held is (condition == "s")), value
 
 
 def test_the_parts_of_a_time() -> None:

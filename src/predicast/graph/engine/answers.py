@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from predicast.graph.brute_force import BudgetSpentError, mappings
 from predicast.graph.event_graph import EventGraph
@@ -40,6 +40,15 @@ class GraphExplanation:
     matched: bool | None
     mapping: Mapping[Variable, Term]
     failed: str | None = None
+
+    def to_document(self) -> dict[str, Any]:
+        """The whole, for JSON."""
+        return {
+            "id": self.id,
+            "matched": self.matched,
+            "mapping": {str(name): str(term) for name, term in self.mapping.items()},
+            "failed": self.failed,
+        }
 
     def __str__(self) -> str:
         word = {True: "matches", False: "does not match", None: "is undecided"}[self.matched]

@@ -25,11 +25,17 @@ from predicast.derived.cesql.tree import Attribute, Node
 from predicast.derived.cesql.types import type_of
 from predicast.derived.cesql.values import Type
 from predicast.errors import ParseError, suggest
-from predicast.errors.position import error_at
 from predicast.language.cloudevents.cesql_reading import filter_of
 from predicast.language.cloudevents.dialect import CloudEventsDialect
 from predicast.language.cloudevents.filter_printing import filters_text
-from predicast.language.cloudevents.json_text import Fields, Items, Json, JsonReader, Text
+from predicast.language.cloudevents.filter_tree import (
+    Fields,
+    Items,
+    Json,
+    Text,
+    filter_error,
+    read_filters,
+)
 from predicast.language.cloudevents.outcomes import (
     ALWAYS,
     Outcome,
@@ -77,7 +83,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._filters = JsonReader(text).whole()
+        self._filters = read_filters(text)
 
     def outcome(self) -> Outcome:
         if isinstance(self._filters, Items):
@@ -125,45 +131,43 @@ class _Reader:
     def _named(self, given: Json) -> tuple[Text, Json]:
         """The one dialect of a filter, and what it is given."""
         if not isinstance(given, Fields) or len(given.values) != 1:
-            self._fail(
-                given.start, "a filter is an object with one name", 'such as {"exact": {...}}'
-            )
+            self._fail(given, "a filter is an object with one name", 'such as {"exact": {...}}')
         [(name, value)] = given.values
         if name.value not in _DIALECTS:
             close = suggest(name.value, _DIALECTS)
             hint = f"did you mean {close!r}?" if close else f"there are {', '.join(_DIALECTS)}"
-            self._fail(name.start, f"there is no filter {name.value!r}", hint)
+            self._fail(name, f"there is no filter {name.value!r}", hint)
         return name, value
 
     def _listed(self, name: Text, given: Json) -> Sequence[Json]:
         if not isinstance(given, Items) or not given.values:
-            self._fail(given.start, f"{name.value!r} takes a list of one filter or more")
+            self._fail(given, f"{name.value!r} takes a list of one filter or more")
         return given.values
 
     def _tests(self, name: Text, given: Json) -> list[tuple[str, str]]:
         if not isinstance(given, Fields) or not given.values:
             hint = f'such as {{"{name.value}": {{"type": "com.example"}}}}'
-            self._fail(given.start, f"{name.value!r} takes an object of attributes", hint)
+            self._fail(given, f"{name.value!r} takes an object of attributes", hint)
         return [self._pair(attribute, wanted) for attribute, wanted in given.values]
 
     def _pair(self, attribute: Text, wanted: Json) -> tuple[str, str]:
         if _NAME.fullmatch(attribute.value) is None:
-            self._fail(attribute.start, "an attribute has lower-case letters and digits")
+            self._fail(attribute, "an attribute has lower-case letters and digits")
         if not isinstance(wanted, Text) or not wanted.value:
-            self._fail(wanted.start, "a string is compared with, and not an empty one")
+            self._fail(wanted, "a string is compared with, and not an empty one")
         return attribute.value, wanted.value
 
     def _expression(self, given: Json) -> Node:
         if not isinstance(given, Text):
-            self._fail(given.start, "'sql' takes a CESQL expression as a string")
+            self._fail(given, "'sql' takes a CESQL expression as a string")
         try:
             return filter_of(given.value)
         except ParseError as error:
             message = f"in the expression, {error.message}"
-            raise error_at(type(error), self._text, given.start, message) from error
+            raise filter_error(self._text, given, message, kind=type(error)) from error
 
-    def _fail(self, at: int, message: str, hint: str | None = None) -> NoReturn:
-        raise error_at(ParseError, self._text, at, message, hint=hint)
+    def _fail(self, part: Json, message: str, hint: str | None = None) -> NoReturn:
+        raise filter_error(self._text, part, message, hint=hint)
 
 
 def _worded(shown: str, outcome: Outcome) -> Wording:

@@ -11,14 +11,14 @@ from typing import Any, Final
 
 from predicast.errors import LimitError, NestingTooDeepError, ParseError, suggest
 from predicast.language.eventbridge import values
-from predicast.language.eventbridge.json_text import (
+from predicast.language.eventbridge.pattern import ABSENT, EXISTS, NULL, Branch, Kind, Range, Test
+from predicast.language.json_text import (
     MAX_DEPTH,
     Members,
     Numeral,
     place_of,
     read_json,
 )
-from predicast.language.eventbridge.pattern import ABSENT, EXISTS, NULL, Branch, Kind, Range, Test
 from predicast.language.where.position import error_at
 
 MAX_BRANCHES: Final = 1_000  # that $or makes of one pattern, as in EventBridge

@@ -14,13 +14,13 @@ from typing import Any, Final
 from predicast.errors import InvalidEventError, UnknownDialectError, shortened, suggest
 from predicast.language.dialect import Dialect
 from predicast.language.eventbridge.events import event_of_json, read_event
-from predicast.language.eventbridge.json_text import Members, Numeral
 from predicast.language.eventbridge.parser import OR, PatternReader, RefusedError, parse_pattern
 from predicast.language.eventbridge.pattern import Branch, Test
 from predicast.language.eventbridge.printer import pattern_text
 from predicast.language.eventbridge.translation import subscription_of_branches
 from predicast.language.eventbridge.values import comparable
 from predicast.language.eventbridge.wording import wording_of_pattern
+from predicast.language.json_text import Members, Numeral
 from predicast.language.wording import Wording
 from predicast.model import Subscription
 

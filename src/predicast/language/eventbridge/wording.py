@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from predicast.language.eventbridge.conditions import named
-from predicast.language.eventbridge.json_text import Members, Numeral, read_json
 from predicast.language.eventbridge.parser import OR, PatternReader, parse_pattern
 from predicast.language.eventbridge.pattern import Branch
 from predicast.language.eventbridge.translation import (
@@ -20,6 +19,7 @@ from predicast.language.eventbridge.translation import (
     expression_of_branches,
     subscription_of_branches,
 )
+from predicast.language.json_text import Members, Numeral, read_json
 from predicast.language.wording import Phrase, Wording, wording_of
 from predicast.model import And, Expression, Leaf, Or
 

@@ -41,6 +41,7 @@ from sigma.types import (
 
 from predicast.bounded_cache import remembered
 from predicast.derived import Constant, Input, Tree, call
+from predicast.derived.addresses import holds_mapped, network_ends
 from predicast.errors import LanguageError
 from predicast.language.where.scalar_text import name_of
 from predicast.model import (
@@ -191,6 +192,12 @@ def _number_in_text(field: str) -> str:
     return name_of(call("cast DOUBLE", [_lower(field)]))  # only a string is in lower case
 
 
+@remembered(_MAX_BYTES, lambda field, name: 200 + 2 * len(field) + len(name))
+def _digits(field: str) -> str:
+    """The derived attribute that is the address in a field, as digits."""
+    return name_of(call("ip_digits", [Input(field)]))
+
+
 def _number_alone(field: str) -> Tree:
     return call("+", [Input(field), Constant(0)])  # nothing else can be added to
 
@@ -279,7 +286,7 @@ def _test(field: str, value: SigmaType) -> Test:
         case SigmaBool(wanted):
             return _truth_test(field, wanted)
         case SigmaCIDRExpression():
-            return _computed("ip_in", Input(field), Constant(str(value.network)))
+            return _in_network(field, str(value.network))
         case SigmaFieldReference():
             return _same_as(field, value)
         case SigmaTimestampPart():
@@ -300,6 +307,18 @@ def _time_part(field: str, value: SigmaTimestampPart) -> str:
             "hour, day, month and year"
         )
     return name_of(call(part, [call("cast TIMESTAMP", [Input(field)])]))
+
+
+def _in_network(field: str, network: str) -> Test:
+    """An address lies in a network: in a range of what all networks of the field are looked up in.
+
+    Of a few very wide ones addresses of IPv4 are a part, if they are written as those of IPv6.
+    """
+    ends = network_ends(network)
+    if ends is None or holds_mapped(network):
+        return _computed("ip_in", Input(field), Constant(network))
+    name = _digits(field)
+    return Test(_leaf(name, Operator.BETWEEN, ends), name)
 
 
 def _same_as(field: str, other: SigmaFieldReference) -> Test:

@@ -9,8 +9,8 @@
 
 Subscriptions are held in *segments*, each a trie of its own that never changes. New ones wait until
 somebody asks, or until they are many, and are then made into a segment; segments of similar size
-are merged, so that there are few. What is gone is struck out, and left behind when segments are
-merged. So a view of all this lasts, and may be asked while others change what is held.
+are merged, so that there are few. What is gone is marked as deleted, and left behind when segments
+are merged. So a view of all this lasts, and may be asked while others change what is held.
 
 An event is encoded once for all segments. A plan finds what may match by the sets of vertices that
 are left for each slot; what that does not prove is looked for (``kernels/search.py``), and what a

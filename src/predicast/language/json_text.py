@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NoReturn
 
 from predicast.errors import NestingTooDeepError, ParseError, TextTooLongError
-from predicast.language.where.position import error_at
+from predicast.errors.position import error_at
 from predicast.model.values import NOT_UNICODE, lone_surrogate
 
 MAX_TEXT: Final = 65_536  # characters, as of expressions over attributes
