@@ -34,4 +34,5 @@ def drawn_options(seed: int, *, most_brokers: int = 31) -> SimulationOptions:
         batch=random.choice((1, 4, 16)),
         rounds=random.randint(1, 3),
         encoded=random.random() < 0.3,
+        step_s=random.choice((0.0, 0.01, 0.05)),
     )

@@ -7,10 +7,11 @@ import pytest
 from predicast.engine import Change, Subscribe, Unsubscribe
 from predicast.language import parse_where
 from predicast.model import Event
-from predicast.routing import Announce, Events, Message
+from predicast.routing import Announce, Bye, Events, Message, Router
 from predicast.routing.codec import decode, encode
 from predicast.routing.messages import Published
 from predicast.routing.options import LinkOptions
+from predicast.routing.state import IncomingState
 from predicast.routing.stream import Outgoing
 from tests.routing_network import Network
 
@@ -43,19 +44,14 @@ class LosingAnnounces(Network):
         super()._arrive(sender, receiver, message)
 
 
-@pytest.mark.parametrize("crashes", [False, True])
-def test_a_broker_does_not_wait_for_itself_through_its_former_parent(crashes: bool) -> None:
-    """Three brokers waited for each other in a circle; a subscription never came into force.
-
-    What the moving broker wants goes to the new parent, the core, the former parent, and from there
-    back to the one that moves. If that does not know its new parent yet, it must not wait for it.
-    """
+def circle_through_a_former_parent() -> LosingAnnounces:
+    """A broker that has moved, does not know its new parent yet, and still hears the former one."""
     network = LosingAnnounces()
     network.broker("core")
     network.broker("former", "core", level=1)
     network.broker("parent", "core", level=1)
     network.broker("moving", "former", "parent", level=2)
-    host = network.host("below", "moving")
+    network.host("below", "moving")
     network.host("above", "core")
     network.announce("below", [Subscribe("s", "x > 1")])
     network.announce("above", [Subscribe("t", "x < 1")])
@@ -67,13 +63,87 @@ def test_a_broker_does_not_wait_for_itself_through_its_former_parent(crashes: bo
     network.announce("below", [Subscribe("u", "x > 7 AND y = 1")])
     network.run(2.0)
     assert "former" in network.routers["moving"].interfaces()
+    return network
+
+
+@pytest.mark.parametrize("crashes", [False, True])
+def test_a_broker_does_not_wait_for_itself_through_its_former_parent(crashes: bool) -> None:
+    """Three brokers waited for each other in a circle; a subscription never came into force.
+
+    What the moving broker wants goes to the new parent, the core, the former parent, and from there
+    back to the one that moves. If that does not know its new parent yet, it must not wait for it.
+    """
+    network = circle_through_a_former_parent()
     if crashes:
         network.crash("moving")
         network.restart("moving")
     network.loses = False
     network.run(10.0)
-    assert host.is_settled
+    assert network.hosts["below"].is_settled
     assert set(network.routers["moving"].interfaces()) == {"parent", "below"}
+
+
+def test_what_a_former_parent_has_said_is_settled_in_every_state_that_is_written() -> None:
+    """Or the broker would wait for itself again after a restart."""
+    network = circle_through_a_former_parent()
+    kept = incoming(network.routers["moving"], "former")
+    assert kept.settled == kept.received > 1
+
+
+def test_whoever_becomes_a_former_parent_is_kept_waiting_no_longer() -> None:
+    """What it had announced before the move waited for others, and would have for ever."""
+    network = LosingAnnounces()
+    network.losing = ("moving", "child")
+    network.broker("core")
+    network.broker("parent", "core", level=1)
+    network.broker("moving", "core", "parent", level=2)
+    network.broker("child", "moving", level=3)
+    network.host("above", "core")
+    network.run(1.0)
+    network.announce("above", [Subscribe("t", "x < 1")])
+    network.run(0.5)
+    before = incoming(network.routers["moving"], "core")
+    assert before.settled < before.received, "the child has not heard of it"
+    network.sever("core", "moving")
+    network.run(4.0)
+    assert network.routers["moving"].parent == "parent"
+    after = incoming(network.routers["moving"], "core")
+    assert after.settled == after.received
+    network.crash("moving")
+    network.restart("moving")
+    after = incoming(network.routers["moving"], "core")
+    assert after.settled == after.received
+
+
+class LosingGoodbyes(Network):
+    """Loses what the core says in goodbye, for as long as it is asked to."""
+
+    loses = True
+
+    def _arrive(self, sender: str, receiver: str, message: Message) -> None:
+        if self.loses and isinstance(message, Bye) and sender == "core":
+            return
+        super()._arrive(sender, receiver, message)
+
+
+def test_a_broker_that_falls_while_it_leaves_finds_a_parent_again() -> None:
+    """It had said goodbye, and heard it after the restart: then it hung from nobody for ever."""
+    network = LosingGoodbyes()
+    network.broker("core")
+    network.broker("leaf", "core", level=1)
+    network.run(1.0)
+    network.post("leaf", network.routers["leaf"].leave(network.now))
+    network.run(0.3)
+    network.crash("leaf")
+    network.restart("leaf")
+    network.loses = False
+    network.run(10.0)
+    assert network.routers["leaf"].is_attached
+
+
+def incoming(router: Router, peer: str) -> IncomingState:
+    (kept,) = (each.incoming for each in router.state().interfaces if each.peer == peer)
+    return kept
 
 
 def sent(stream: Outgoing) -> list[tuple[Published, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -54,10 +55,13 @@ def test_a_seed_runs_the_same_way_again() -> None:
 
 def test_a_broker_that_loses_events_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     class Losing(Router):
-        def receive(self, message: Message, interface: str, now: float) -> list[Send]:
-            if isinstance(message, Events) and message.sequence % 3 == 0:
-                message = replace(message, events=message.events[1:], matched=None)
-            return super().receive(message, interface, now)
+        def receive_all(self, arrivals: Iterable[tuple[Message, str]], now: float) -> list[Send]:
+            return super().receive_all([(cut(message), name) for message, name in arrivals], now)
+
+    def cut(message: Message) -> Message:
+        if isinstance(message, Events) and message.sequence % 3 == 0:
+            return replace(message, events=message.events[1:], matched=None)
+        return message
 
     assert any(each.startswith("lost: ") for each in run_with(Losing, monkeypatch).violations)
 
@@ -66,8 +70,8 @@ def test_a_broker_that_delivers_what_does_not_match_is_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Mistaken(Router):
-        def receive(self, message: Message, interface: str, now: float) -> list[Send]:
-            return [mistaken(send) for send in super().receive(message, interface, now)]
+        def receive_all(self, arrivals: Iterable[tuple[Message, str]], now: float) -> list[Send]:
+            return [mistaken(send) for send in super().receive_all(arrivals, now)]
 
     def mistaken(send: Send) -> Send:
         if isinstance(send.message, Events) and send.message.matched is not None:
@@ -82,10 +86,15 @@ def test_a_broker_that_takes_one_subscription_for_another_is_found_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Deaf(Router):
-        def receive(self, message: Message, interface: str, now: float) -> list[Send]:
-            if isinstance(message, Announce):
-                message = replace(message, operations=tuple(map(narrowed, message.operations)))
-            return super().receive(message, interface, now)
+        def receive_all(self, arrivals: Iterable[tuple[Message, str]], now: float) -> list[Send]:
+            return super().receive_all(
+                [(misread(message), name) for message, name in arrivals], now
+            )
+
+    def misread(message: Message) -> Message:
+        if isinstance(message, Announce):
+            return replace(message, operations=tuple(map(narrowed, message.operations)))
+        return message
 
     def narrowed(operation: Operation) -> Operation:
         if isinstance(operation, Subscribe) and operation.id.startswith("d"):

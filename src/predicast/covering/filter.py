@@ -33,11 +33,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
-from predicast.bounded_cache import remembered
+from predicast.bounded_cache import BoundedCache, remembered
 from predicast.covering.covers import conjuncts
 from predicast.covering.ranges import Range, as_domain, narrowed, range_meets, ranged
 from predicast.model import Absent, Clause, Event, Expression, Interval, Kind, Subscription
-from predicast.model.domain import ANYTHING, Domain, domain_of
+from predicast.model.domain import ANYTHING, Domain, bytes_of, domain_of
 from predicast.model.spans import Span, SpanSet
 from predicast.model.values import kind_of, microseconds
 
@@ -87,6 +87,30 @@ class Filter:
 
     def __repr__(self) -> str:
         return f"Filter({self.clauses!r})"
+
+
+def _cost(_: object, made: tuple[Subscription, Filter]) -> int:
+    return 1_000 + 3 * bytes_of(tuple(made[0].constraints()))
+
+
+_made: Final[BoundedCache[tuple[int, Absent], tuple[Subscription, Filter]]] = BoundedCache(
+    64 << 20, _cost
+)
+
+
+def filter_of(subscription: Subscription, absent: Absent) -> Filter:
+    """The filter of a subscription, the same one for the same object as long as it is kept.
+
+    Brokers of one process hand each other subscriptions as they are, and filters never change. It
+    is looked up by identity, since to hash a subscription costs as much as to make a filter of it;
+    the subscription is kept as well, so that no other comes to be where it is.
+    """
+    key = (id(subscription), absent)
+    try:
+        return _made[key][1]
+    except KeyError:
+        pass
+    return _made.put(key, (subscription, Filter(subscription, absent)))[1]
 
 
 def _domains(clause: Clause, absent: Absent) -> Domains:

@@ -45,7 +45,7 @@ each neighbour; bridges, where edges drop, for each pair of them. Nothing is rec
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from predicast.covering.filter import Filter
@@ -105,6 +105,23 @@ class CoveringGraph:
 
     def insert(self, new: Filter, subscription: Subscription) -> Node:
         """A new node, linked; the caller gives it a subscriber."""
+        (node,) = self.insert_all([(new, subscription)])
+        return node
+
+    def insert_all(self, new: Sequence[tuple[Filter, Subscription]]) -> list[Node]:
+        """New nodes of different filters, likewise: the index is asked for all of them at once."""
+        nodes = [self._new_node(*each) for each in new]
+        sketches = [node.sketch for node in nodes]
+        may_cover = self._index.may_cover_each(sketches)
+        may_be_covered = self._index.may_be_covered_each(sketches)
+        # Until it is their turn they wait: the others find them, and no path to them is certain.
+        self.waiting.update(dict.fromkeys(nodes))
+        for node, above, below in zip(nodes, may_cover, may_be_covered, strict=True):
+            del self.waiting[node]
+            self._link(node, above, below)
+        return nodes
+
+    def _new_node(self, new: Filter, subscription: Subscription) -> Node:
         assert new not in self.nodes
         node = Node(new, self._index.sketch(new), subscription)
         node.number = self._index.add(node.sketch)
@@ -115,7 +132,6 @@ class CoveringGraph:
         self.nodes[new] = node
         self.entries[node] = None
         self.work.nodes_created += 1
-        self._link(node)
         return node
 
     def remove(self, node: Node) -> None:
@@ -178,12 +194,13 @@ class CoveringGraph:
     def _relink(self, node: Node) -> None:
         del self.waiting[node]
         self.work.relinked += 1
-        self._link(node)
+        may_cover = self._index.may_cover(node.sketch)
+        self._link(node, may_cover, self._index.may_be_covered(node.sketch))
 
-    def _link(self, node: Node) -> None:
+    def _link(self, node: Node, may_cover: list[int], may_be_covered: list[int]) -> None:
         """Give a node exactly the neighbours that it should have."""
-        coverers = self._coverers(node)
-        covered = self._covered(node)
+        coverers = self._coverers(node, may_cover)
+        covered = self._covered(node, may_be_covered)
         above, below = coverers.keys(), covered.keys()
         assert above.isdisjoint(below), (
             "a filter that covers another and is covered by it equals it"
@@ -206,22 +223,22 @@ class CoveringGraph:
                 for skipping in each.successors.keys() & below:
                     self._disconnect(each, skipping)
 
-    def _coverers(self, node: Node) -> dict[Node, None]:
+    def _coverers(self, node: Node, may_cover: list[int]) -> dict[Node, None]:
         """Whatever covers a node; what covers a coverer does too, and is not tested."""
         covered = node.filter
         found: dict[Node, None] = {}
-        for each in self._at(self._index.may_cover(node.sketch), node):
+        for each in self._at(may_cover, node):
             if each not in found:
                 self.work.covering_tests += 1
                 if each.filter.covers(covered):
                     _add_with_all(found, each, lambda one: one.precursors)
         return found
 
-    def _covered(self, node: Node) -> dict[Node, None]:
+    def _covered(self, node: Node, may_be_covered: list[int]) -> dict[Node, None]:
         """Whatever a node covers, likewise."""
         covers = node.filter.covers
         found: dict[Node, None] = {}
-        for each in self._at(self._index.may_be_covered(node.sketch), node):
+        for each in self._at(may_be_covered, node):
             if each not in found:
                 self.work.covering_tests += 1
                 if covers(each.filter):
@@ -255,10 +272,10 @@ class CoveringGraph:
             return  # two edges connect them
         certain = True
         waiting = self.waiting
-        covers, bits = precursor.filter.covers, precursor.sketch.bits
+        covers, may_cover = precursor.filter.covers, precursor.sketch.may_cover
         for between in successor.precursors:
-            if bits & ~between.sketch.bits:
-                continue  # it looks at an attribute that the other does not
+            if not may_cover(between.sketch):
+                continue
             self.work.covering_tests += 1
             if covers(between.filter):
                 if precursor not in waiting and between not in waiting:

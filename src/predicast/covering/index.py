@@ -3,15 +3,15 @@ r"""``SketchIndex``: which filters may cover a given one, be covered by it, or m
 Sketches (``sketches.py``) stand in blocks of 64 (``blocks.py``), and sketches that are near each
 other stand in one block: a tree of splits says which block a sketch belongs to. ::
 
-                     least of x <= 40
-                    /                \
-        greatest of x <= 60         block 2
+                      down on x <= -40
+                     /                \
+          up on x <= 60             block 2
            /           \
        block 0       block 1
 
-A block that is full is split where that parts it evenly, by the least or the greatest value of one
-attribute after the other, as in a k-d tree; a leaf that is empty goes, and its neighbour takes the
-place of the split. Where all rows of a block are alike, no split parts them, and the leaf has
+A block that is full is split where that parts it evenly, by how far down or up its rows reach on
+one attribute after the other, as in a k-d tree; a leaf that is empty goes, and its neighbour takes
+the place of the split. Where all rows of a block are alike, no split parts them, and the leaf has
 several blocks. The tree is for order alone: answers come from the blocks, wherever a row may be.
 
 Questions do not descend through the tree. They go to the zones of all blocks at once, which NumPy
@@ -27,6 +27,8 @@ how large regions are, and those of one attribute are not those of another.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from predicast.covering.blocks import ROWS, Blocks
 from predicast.covering.filter import Domains, Filter
@@ -47,7 +49,7 @@ class _Leaf:
 
 
 class _Split:
-    """Which of two parts a sketch belongs to; an even axis is a hull's least value."""
+    """Which of two parts a sketch belongs to; an even axis is how far down a hull reaches."""
 
     __slots__ = ("axis", "earlier", "last", "later", "parent")
 
@@ -85,8 +87,8 @@ class SketchIndex:
         else:
             number = len(self._places)
             self._places.append((-1, -1))
-        ends = self._blocks.ends_of(sketch)
-        self._put(number, sketch, ends, self._leaf(ends))
+        reach = self._blocks.reach_of(sketch)
+        self._put(number, sketch, reach, self._leaf(reach))
         return number
 
     def remove(self, number: int) -> None:
@@ -97,43 +99,51 @@ class SketchIndex:
     def change(self, number: int, sketch: Sketch) -> None:
         """Hold another sketch under a number."""
         block, row = self._places[number]
-        ends = self._blocks.ends_of(sketch)
-        leaf = self._leaf(ends)
+        reach = self._blocks.reach_of(sketch)
+        leaf = self._leaf(reach)
         if leaf is self._leaf_of[block]:
-            self._blocks.write(block, row, sketch, ends)
+            self._blocks.write(block, row, sketch, reach)
             self._blocks.loosen(block)
         else:
-            self._put(number, sketch, ends, leaf)
+            self._put(number, sketch, reach, leaf)
             self._remove_row(block, row)
 
     def may_cover(self, sketch: Sketch) -> list[int]:
         """The numbers of filters that may cover the sketch's."""
-        return self._blocks.may_cover(sketch)
+        return self._blocks.may_cover([sketch])[0]
+
+    def may_cover_each(self, sketches: Sequence[Sketch]) -> list[list[int]]:
+        """The same for each of several, which costs less than to ask one by one."""
+        return self._blocks.may_cover(sketches)
 
     def may_be_covered(self, sketch: Sketch) -> list[int]:
         """The numbers of filters that the sketch's may cover."""
-        return self._blocks.may_be_covered(sketch)
+        return self._blocks.may_be_covered([sketch])[0]
+
+    def may_be_covered_each(self, sketches: Sequence[Sketch]) -> list[list[int]]:
+        """The same for each of several, likewise."""
+        return self._blocks.may_be_covered(sketches)
 
     def may_match(self, event: Event) -> list[int]:
         """The numbers of filters that the event may match."""
         return self._blocks.may_match(self._sketcher.of_event(event))
 
-    def _leaf(self, ends: list[float]) -> _Leaf:
-        """Where a sketch with these ends belongs."""
+    def _leaf(self, reach: list[float]) -> _Leaf:
+        """Where a sketch that reaches so far belongs."""
         node = self._root
         while isinstance(node, _Split):
-            node = node.earlier if ends[node.axis] <= node.last else node.later
+            node = node.earlier if reach[node.axis] <= node.last else node.later
         return node
 
-    def _put(self, number: int, sketch: Sketch, ends: list[float], leaf: _Leaf) -> None:
+    def _put(self, number: int, sketch: Sketch, reach: list[float], leaf: _Leaf) -> None:
         if not leaf.with_room:
-            leaf = self._made_room(leaf, ends)
+            leaf = self._made_room(leaf, reach)
         block = leaf.with_room[-1]
-        self._places[number] = block, self._blocks.add(block, number, sketch, ends)
+        self._places[number] = block, self._blocks.add(block, number, sketch, reach)
         if self._blocks.count(block) == ROWS:
             leaf.with_room.pop()
 
-    def _made_room(self, leaf: _Leaf, ends: list[float]) -> _Leaf:
+    def _made_room(self, leaf: _Leaf, reach: list[float]) -> _Leaf:
         """Split a leaf, or give it another block; returns where the sketch belongs then."""
         full = next(iter(leaf.blocks))
         halves = self._blocks.halves(full, leaf.axis)
@@ -151,7 +161,7 @@ class SketchIndex:
         leaf.with_room.append(full)
         split.earlier, split.later = leaf, _Leaf(block, halves.axis + 1, split)
         self._leaf_of[block] = split.later
-        return self._leaf(ends)
+        return self._leaf(reach)
 
     def _remove_row(self, block: int, row: int) -> None:
         blocks, leaf = self._blocks, self._leaf_of[block]

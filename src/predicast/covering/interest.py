@@ -26,10 +26,10 @@ it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from predicast.covering.filter import Filter
+from predicast.covering.filter import Filter, filter_of
 from predicast.covering.graph import CoveringGraph, Node
 from predicast.covering.widening import parts
 from predicast.model import Absent, Subscription
@@ -82,15 +82,22 @@ class Interest:
 
         What it has ``passed_on`` for others is not widened.
         """
+        self.ask_all(source, {key: statement}, passed_on=passed_on)
+
+    def ask_all(
+        self, source: str, statements: Mapping[str, Any], *, passed_on: bool = False
+    ) -> None:
+        """The same for several keys; new filters find their places in the graph together."""
         asked = self._asked.setdefault(source, {})
-        before = asked.get(key, ())
-        slack = 0.0 if passed_on else self._slack
-        wishes = asked[key] = self._wishes(source, key, statement, slack)
-        if wishes == before:
-            return
-        for wish in wishes:  # first, so that what stays is not gone in between
-            self._add(wish, source)
-        for wish in before:
+        given_up: list[Wish] = []
+        for key, wishes in self._wishes(source, statements, 0.0 if passed_on else self._slack):
+            before = asked.get(key, ())
+            asked[key] = wishes
+            if wishes != before:
+                for wish in wishes:
+                    self._add(wish, source)
+                given_up += before
+        for wish in given_up:  # last, so that what stays is not gone in between
             self._take_off(wish, source)
 
     def drop(self, source: str, key: str) -> None:
@@ -147,25 +154,41 @@ class Interest:
         """The listeners for whom there may be something to take."""
         return list(self._touched)
 
-    def _wishes(self, source: str, key: str, statement: Any, slack: float) -> tuple[Wish, ...]:
-        """The wishes for a statement, each once; a new one is nobody's yet."""
-        if not isinstance(statement, Subscription):
-            return (self._opaque_wish(statement, statement),)
-        if not self._covering:
-            return (self._opaque_wish((source, key, statement), statement),)
-        found = [self._wish(part) for part in parts(statement, slack, self._absent)]
-        return tuple(dict.fromkeys(each for each in found if each is not None))
+    def _wishes(
+        self, source: str, statements: Mapping[str, Any], slack: float
+    ) -> list[tuple[str, tuple[Wish, ...]]]:
+        """The wishes for each statement, each once; a new one is nobody's yet."""
+        found: list[tuple[str, tuple[Wish, ...]]] = []
+        wanted: list[tuple[str, list[Filter]]] = []
+        new: dict[Filter, Subscription] = {}
+        for key, statement in statements.items():
+            if not isinstance(statement, Subscription):
+                found.append((key, (self._opaque_wish(statement, statement),)))
+            elif not self._covering:
+                found.append((key, (self._opaque_wish((source, key, statement), statement),)))
+            else:
+                wanted.append((key, self._filters(statement, slack, new)))
+        for node in self._graph.insert_all(list(new.items())):
+            self._wish_of_node[node] = Wish(node.filter, node.subscription, node)
+        nodes, wish_of = self._graph.nodes, self._wish_of_node
+        found += (
+            (key, tuple(dict.fromkeys(wish_of[nodes[each]] for each in filters)))
+            for key, filters in wanted
+        )
+        return found
 
-    def _wish(self, statement: Subscription) -> Wish | None:
-        wanted = Filter(statement, self._absent)
-        if wanted.is_never():
-            return None
-        node = self._graph.nodes.get(wanted)
-        if node is not None:
-            return self._wish_of_node[node]
-        node = self._graph.insert(wanted, statement)
-        wish = self._wish_of_node[node] = Wish(wanted, statement, node)
-        return wish
+    def _filters(
+        self, statement: Subscription, slack: float, new: dict[Filter, Subscription]
+    ) -> list[Filter]:
+        """The filters of a statement; those that have no node yet are noted among the new ones."""
+        filters: list[Filter] = []
+        for part in parts(statement, slack, self._absent):
+            wanted = filter_of(part, self._absent)
+            if not wanted.is_never():
+                filters.append(wanted)
+                if wanted not in self._graph.nodes:
+                    new.setdefault(wanted, part)
+        return filters
 
     def _opaque_wish(self, key: Hashable, statement: Any) -> Wish:
         wish = self._opaque.get(key)

@@ -55,6 +55,15 @@ class Sketch:
         self.hulls = hulls
         self.marks = marks  # by column; of a column that is not there nothing is known
 
+    def may_cover(self, other: Sketch) -> bool:
+        """Whether its filter may cover the other's, by what takes less than the test itself."""
+        if self.bits & ~other.bits:
+            return False  # it looks at an attribute that the other does not
+        for column, marked in self.marks.items():
+            if other.marks.get(column, 0) & ~marked:
+                return False  # the other admits a value that it does not
+        return True
+
 
 class Sketcher:
     """Makes sketches; each attribute has a column from when it is first seen in a filter."""

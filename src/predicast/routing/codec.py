@@ -99,6 +99,7 @@ class WirePublished(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=Tr
     sequence: int
     event: msgspec.Raw
     at: int = 0
+    envelope: msgspec.Raw = _NOTHING
 
 
 class _Events(msgspec.Struct, tag="events", forbid_unknown_fields=True, omit_defaults=True):
@@ -201,6 +202,7 @@ def published_out(published: Published) -> WirePublished:
         published.sequence,
         msgspec.Raw(published.encoded or b"{}"),
         published.at,
+        _NOTHING if published.envelope is None else msgspec.Raw(published.envelope),
     )
 
 
@@ -281,4 +283,5 @@ def published_in(wire: WirePublished) -> Published:
         event: Event | str = msgspec.json.decode(encoded, type=str)
     else:
         event = event_from_json(encoded.decode())
-    return Published(wire.publisher, wire.sequence, event, wire.at, encoded)
+    envelope = None if _is_nothing(wire.envelope) else bytes(wire.envelope)
+    return Published(wire.publisher, wire.sequence, event, wire.at, encoded, envelope)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from predicast.routing.interface import Interface, Role
 from predicast.routing.messages import Published
 from predicast.routing.options import LinkOptions
@@ -31,40 +33,57 @@ class Batch:
 
 @dataclass(slots=True)
 class Routes:
-    """Where events go: to some matched, to some held back."""
+    """Where events go: to some matched, to some held back until it is known what they want."""
 
     batches: dict[str, Batch]
-    holding: list[Interface]  # all of the events, until it is known what is wanted there
-    events: Sequence[Published]
+    held: dict[str, list[Published]]
+    unwanted: int  # came from a broker, and go nowhere
 
 
 def routes(
     table: RoutingTable,
     interfaces: Mapping[str, Interface],
-    source: Interface,
-    events: Sequence[Published],
+    sources: Sequence[Interface],
+    arrived: Sequence[Sequence[Published]],
 ) -> Routes:
-    """Where events from one interface go."""
-    from_above = source.role is Role.PARENT or source.role is Role.FORMER
-    holding = [
-        each
-        for each in interfaces.values()
+    """Where events from some interfaces go."""
+    taking = [each for each in interfaces.values() if each.takes_events]
+    held = {
+        each.peer: [
+            event
+            for source, events in zip(sources, arrived, strict=True)
+            if _may_go(source, each)
+            for event in events
+        ]
+        for each in taking
         if not each.is_known
-        and each is not source
-        and each.takes_events
-        and not (from_above and each.role is Role.PARENT)
-    ]
-    table.check(events, wait=bool(holding))
-    open_to = [
-        each
-        for each in interfaces.values()
-        if each.is_known
-        and each is not source
-        and each.takes_events
-        and not (from_above and each.role is Role.PARENT)
-    ]
-    found = table.match(events, [each.peer for each in open_to], _hosts(open_to))
-    return Routes({name: Batch.of(events, found[name]) for name in found}, holding, events)
+    }
+    events = [event for each in arrived for event in each]
+    table.check(events, wait=bool(held))
+    open_to = [each for each in taking if each.is_known]
+    sizes = list(map(len, arrived))
+    may_go = np.array([[_may_go(source, each) for source in sources] for each in open_to], np.bool_)
+    found = table.match(
+        events,
+        [each.peer for each in open_to],
+        _hosts(open_to),
+        np.repeat(may_go.reshape(len(open_to), len(sources)), sizes, axis=1),
+    )
+    goes = np.repeat([source.role is Role.HOST for source in sources], sizes)
+    for wanted in found.values():
+        goes[wanted.events] = True
+    return Routes(
+        {name: Batch.of(events, wanted) for name, wanted in found.items()},
+        {name: waiting for name, waiting in held.items() if waiting},
+        0 if held else len(events) - int(np.count_nonzero(goes)),
+    )
+
+
+def _may_go(source: Interface, target: Interface) -> bool:
+    if target is source:
+        return False
+    is_up = target.role is Role.PARENT
+    return not (is_up and (source.role is Role.PARENT or source.role is Role.FORMER))
 
 
 def _hosts(interfaces: Iterable[Interface]) -> set[str]:
@@ -72,13 +91,18 @@ def _hosts(interfaces: Iterable[Interface]) -> set[str]:
     return {each.peer for each in interfaces if each.role is Role.HOST}
 
 
-def has_room(found: Routes, interfaces: Mapping[str, Interface], options: LinkOptions) -> bool:
-    """Whether all events find room where they must not be lost."""
+def has_room(
+    found: Routes, interfaces: Mapping[str, Interface], options: LinkOptions, *, alone: bool
+) -> bool:
+    """Whether all events find room where they must not be lost.
+
+    The events of one message, ``alone``, do so in any case where nothing waits.
+    """
     if options.when_full == "drop":
         return True
     most = options.max_waiting
     return all(
-        not each.durable or each.waiting + more <= most or not each.waiting
+        not each.durable or each.waiting + more <= most or (alone and not each.waiting)
         for each, more in _additions(found, interfaces)
     )
 
@@ -86,10 +110,10 @@ def has_room(found: Routes, interfaces: Mapping[str, Interface], options: LinkOp
 def send(found: Routes, interfaces: Mapping[str, Interface], options: LinkOptions) -> int:
     """Hand the events over; how many found no room, or nobody to wait for."""
     dropped = 0
-    for each in found.holding:
-        room = _room(each, len(found.events), options)
-        each.held += found.events[:room]
-        dropped += len(found.events) - room
+    for name, events in found.held.items():
+        room = _room(interfaces[name], len(events), options)
+        interfaces[name].held += events[:room]
+        dropped += len(events) - room
     for name, batch in found.batches.items():
         dropped += hand_over(interfaces[name], batch, options)
     return dropped
@@ -114,8 +138,8 @@ def release_held(table: RoutingTable, target: Interface, options: LinkOptions) -
 def _additions(
     found: Routes, interfaces: Mapping[str, Interface]
 ) -> Iterable[tuple[Interface, int]]:
-    for each in found.holding:
-        yield each, len(found.events)
+    for name, events in found.held.items():
+        yield interfaces[name], len(events)
     for name, batch in found.batches.items():
         yield interfaces[name], len(batch.events)
 

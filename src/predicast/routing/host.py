@@ -7,7 +7,7 @@ streams: what is not acknowledged is sent again, what comes twice is dropped.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -134,6 +134,16 @@ class Host:
         self._link.greet_again(now)
         return self._flush(now)
 
+    def start_with(self, operations: Iterable[Operation], now: float) -> list[Send]:
+        """Greet the broker with all that is wanted: what it knows of before is replaced by that."""
+        assert self._link.outgoing.next_sequence == 1, "all that is wanted comes first"
+        window = list(map(_read, operations))
+        for each in window:
+            self._note(each)
+        self._link.say_whole(window)
+        self._announced.append((self._link.outgoing.epoch, self._link.outgoing.announced))
+        return self.start(now)
+
     def announce(self, operations: Iterable[Operation], now: float) -> list[Send]:
         """Run a window of operations at the broker.
 
@@ -159,8 +169,13 @@ class Host:
         for sequence, event in enumerate(events, self._next_sequence):
             read = event if isinstance(event, Event | str) else Event(event)
             published.append(Published(self.name, sequence, read, at))
-        self._next_sequence += len(published)
-        self._link.outgoing.publish(published)
+        return self.publish_numbered(published, now)
+
+    def publish_numbered(self, published: Sequence[Published], now: float) -> list[Send]:
+        """Publish events whose sequences, which grow, are the caller's: positions in a log, say."""
+        if published:
+            self._next_sequence = published[-1].sequence + 1
+            self._link.outgoing.publish(published)
         return self._flush(now)
 
     def leave(self, now: float) -> list[Send]:
@@ -216,20 +231,24 @@ class Host:
                 link.greet_again(now)
         else:
             link.offered(message, now)
-            link.take_all(self._take)
+            while (following := link.incoming.next()) is not None:
+                self._take(following)
+                link.taken()
             link.settled = link.incoming.received
 
-    def _take(self, message: Numbered) -> bool:
+    def _take(self, message: Numbered) -> None:
         if isinstance(message, Events):
-            matched = dict(zip(map(id, message.events), message.matched or (), strict=False))
-            new = self._repeats.new(message.events)
+            (new,) = self._repeats.new([message.events])
             self._repeats.note(new)
-            self._delivered += [Delivered(each, matched.get(id(each), ())) for each in new]
+            matched: Sequence[tuple[str, ...]] = message.matched or ()
+            if not len(new) == len(message.events) == len(matched):
+                by_event = dict(zip(map(id, message.events), matched, strict=False))
+                matched = [by_event.get(id(each), ()) for each in new]
+            self._delivered += map(Delivered, new, matched)
         elif isinstance(message, Bye):
             self._link.heard_bye = True
         else:
             assert isinstance(message, Announce)  # a broker wants nothing of a host
-        return True
 
     def _whole(self) -> list[Operation] | None:
         """All subscriptions, for a broker that has lost its memory."""

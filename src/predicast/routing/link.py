@@ -16,7 +16,7 @@ is not taken for that: whoever loses its memory comes with another epoch itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from predicast.engine import Operation
@@ -212,13 +212,10 @@ class Link:
         self.owes_acknowledgement = True
         self.heard(now)
 
-    def take_all(self, take: Callable[[Numbered], bool]) -> None:
-        """Take the messages whose turn it is, until one is not taken."""
-        message = self.incoming.next()
-        while message is not None and take(message):
-            self.incoming.take()
-            self.owes_acknowledgement = True
-            message = self.incoming.next()
+    def taken(self) -> None:
+        """The message whose turn it was has been taken."""
+        self.incoming.take()
+        self.owes_acknowledgement = True
 
     @property
     def is_drained(self) -> bool:

@@ -46,7 +46,8 @@ class Published:
     started anew. ``at`` is when it was published, in microseconds since 1970, and is what
     subscriptions mean by ``now()``, at every broker the same. ``event`` is a ``model.Event``, or
     what else the router's engine matches: of graphs it is their text that travels. ``encoded`` is
-    what a codec made of it, once for all neighbours.
+    what a codec made of it, once for all neighbours. ``envelope``, a JSON value, goes with the
+    event to whoever gets it; no broker on the way looks into it.
     """
 
     publisher: str
@@ -54,6 +55,7 @@ class Published:
     event: Any
     at: int = 0
     encoded: bytes | None = field(default=None, compare=False, repr=False)
+    envelope: bytes | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Here and not by every broker on the way.

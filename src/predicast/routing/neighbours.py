@@ -41,6 +41,7 @@ class Neighbours:
 
     def __init__(self, options: RouterOptions, table: RoutingTable) -> None:
         self.parent: Interface | None = None
+        self.candidates = list(options.candidates)  # to be the parent
         self.settling = Settling()
         self.is_leaving = False
         self.next_epoch = (options.epoch << EPOCH_BITS) + 1
@@ -173,6 +174,8 @@ class Neighbours:
             interface.outgoing.announce(operations, through=through)
             self.touch(interface)
         self.settling.told(interface.peer, interface.outgoing.announced)
+        if self._is_settled(interface):  # there was nothing to tell, and no answer will come
+            self.settled(self.settling.reached(interface.peer, interface.outgoing.settled))
 
     def to_settle(self, source: Interface) -> dict[str, float]:
         """What the others have to settle for all that a source has announced to be in force."""
@@ -265,7 +268,7 @@ class Neighbours:
             self._table.interest.listen(interface.peer)
 
     def _next_candidate(self, name: str) -> str | None:
-        candidates = self._options.candidates
+        candidates = self.candidates
         begin = candidates.index(name) + 1 if name in candidates else 0
         for each in (*candidates[begin:], *candidates[:begin]):
             known = self.by_name.get(each)

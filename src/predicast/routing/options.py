@@ -32,6 +32,7 @@ class LinkOptions:
 
     max_window: int = 10_000  # operations of one Announce
     max_events: int = 10_000  # events of one Events
+    max_bytes: int = 1 << 19  # of several events in one Events, as far as it is known
     max_in_flight: int = 64  # messages that are sent and not acknowledged yet
     max_waiting: int = 100_000  # events that wait for one interface
     max_remembered: int = 4_096  # sequences of one publisher, to tell repeats by

@@ -28,17 +28,20 @@ class Repeats:
         self._seen: OrderedDict[str, dict[int, None]] = OrderedDict()
         self._noted: dict[str, tuple[int, ...]] | None = None
 
-    def new(self, events: Iterable[Published]) -> list[Published]:
-        """Those that were not seen before, each once; nothing is noted yet."""
-        found: dict[tuple[str, int], Published] = {}
-        for each in events:
-            found.setdefault((each.publisher, each.sequence), each)
-        seen = self._seen
-        return [
-            each
-            for (publisher, sequence), each in found.items()
-            if sequence not in seen.get(publisher, ())
-        ]
+    def new(self, messages: Iterable[Sequence[Published]]) -> list[list[Published]]:
+        """Those of each message that were not seen before, each once; nothing is noted yet."""
+        seen, here = self._seen, set[tuple[str, int]]()
+        found: list[list[Published]] = []
+        for events in messages:
+            new = []
+            for each in events:
+                publisher, sequence = each.publisher, each.sequence
+                if sequence in seen.get(publisher, ()) or (publisher, sequence) in here:
+                    continue
+                here.add((publisher, sequence))
+                new.append(each)
+            found.append(new)
+        return found
 
     def note(self, events: Iterable[Published]) -> None:
         """These have been seen now."""

@@ -16,29 +16,24 @@ whatever interfaces have to say is gathered.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from predicast.errors import (
     DamagedStateError,
-    ForeignPublisherError,
     InterfaceRefusedError,
     PredicastError,
     UnknownInterfaceError,
 )
-from predicast.routing import forwarding
 from predicast.routing.checking import check_message
 from predicast.routing.interface import Interface, Role
 from predicast.routing.life import Happening, InterfaceState
 from predicast.routing.link import Identity
 from predicast.routing.messages import (
     Acknowledge,
-    Announce,
-    Events,
     Hello,
     KeepAlive,
     Message,
-    Numbered,
     PeerKind,
     Refuse,
     Send,
@@ -49,7 +44,8 @@ from predicast.routing.options import RouterOptions
 from predicast.routing.repeats import Repeats
 from predicast.routing.restoring import interface_of, is_kept, take_up_ids, whole_record_of
 from predicast.routing.state import RouterState, StateChange
-from predicast.routing.table import MatchingEngine, RoutingTable, as_replacing
+from predicast.routing.table import MatchingEngine, RoutingTable
+from predicast.routing.taking import Taking
 
 _COUNTED: Final = (
     "received",
@@ -60,6 +56,14 @@ _COUNTED: Final = (
     "dropped",
     "refused",
 )
+
+
+class InterfaceSizes(NamedTuple):
+    """What one neighbour comes to: subscriptions each way, and events."""
+
+    wanted: int
+    announced: int
+    waiting: int
 
 
 class Router:
@@ -81,10 +85,10 @@ class Router:
         self._table = RoutingTable(options, engine)
         self._neighbours = Neighbours(options, self._table)
         self._repeats = Repeats(options.max_publishers, options.max_remembered)
-        self._counts: Counter[str] = Counter()
+        self._refused_count = 0
         self._now = -math.inf
         self._sends: list[Send] = []
-        self._blocked: dict[str, Interface] = {}  # whose next message finds no room
+        self._taking = Taking(options, self._table, self._neighbours, self._repeats, self._refuse)
         self._noting: Noting | None = None
         if state is not None:
             self._restore(state)
@@ -107,7 +111,7 @@ class Router:
         """Whether it knows all that the parent's side wants; the core always does."""
         parent = self._neighbours.parent
         if parent is None:
-            return not self.options.candidates
+            return not self._neighbours.candidates
         return parent.state is InterfaceState.ACTIVE and parent.is_known
 
     def interfaces(self) -> dict[str, tuple[Role, InterfaceState]]:
@@ -123,6 +127,11 @@ class Router:
         found = self._neighbours.by_name.get(interface)
         return [] if found is None else list(found.announcer.state().values())
 
+    def sizes(self, interface: str) -> InterfaceSizes:
+        """How much is wanted at an interface, was told it, and waits for it."""
+        found = self._neighbours.by_name[interface]
+        return InterfaceSizes(self._table.held(interface), len(found.announcer), found.waiting)
+
     @property
     def is_gone(self) -> bool:
         """Whether a broker that leaves has nothing left to do."""
@@ -135,8 +144,9 @@ class Router:
         ``forwarded`` and ``delivered`` those that went to brokers and hosts, ``dropped`` those that
         found no room. ``unwanted`` came from a broker and matched nothing here: the price of slack.
         """
-        counts = self._counts.copy()
+        counts = self._taking.counts.copy()
         counts["dropped"] += self._neighbours.dropped
+        counts["refused"] = self._refused_count
         return {
             "interfaces": len(self._neighbours.by_name),
             "subscriptions": len(self._table),
@@ -163,12 +173,37 @@ class Router:
         A ``Hello`` from a neighbour that is not known makes an interface to it. Whatever is wrong
         with a message is told the neighbour in a ``Refuse``; nothing is raised.
         """
+        return self.receive_all([(message, interface)], now)
+
+    def receive_all(self, arrivals: Iterable[tuple[Message, str]], now: float) -> list[Send]:
+        """Take messages from any neighbours in one step, in the order in which they came.
+
+        Those of one neighbour take effect in the order of its stream; what different ones have to
+        say is as good in any other order, so that events of all of them are matched together.
+        """
         self._begin(now)
-        try:
-            check_message(message, self.options)
-            self._dispatch(message, interface)
-        except PredicastError as error:
-            self._refuse(interface, error)
+        for message, interface in arrivals:
+            try:
+                check_message(message, self.options)
+                self._dispatch(message, interface)
+            except PredicastError as error:
+                self._refuse(interface, error)
+        return self._finish()
+
+    def offer_parent(self, name: str, now: float) -> list[Send]:
+        """Here is a broker that it may attach to, after those that it knows of."""
+        self._begin(now)
+        if name not in self._neighbours.candidates:
+            self._neighbours.candidates.append(name)
+        return self._finish()
+
+    def attach(self, interface: str, now: float) -> list[Send]:
+        """There is another connection: a neighbour that is known is greeted on it at once."""
+        self._begin(now)
+        found = self._neighbours.by_name.get(interface)
+        if found is not None:
+            found.greet_again(self._now)
+            self._neighbours.touch(found)
         return self._finish()
 
     def detach(self, interface: str, now: float) -> list[Send]:
@@ -240,6 +275,8 @@ class Router:
     # Messages.
 
     def _dispatch(self, message: Message, name: str) -> None:
+        if isinstance(message, Hello | Refuse):
+            self._taking.take_all()  # what came before may be of a stream that ends by this
         interface = self._neighbours.by_name.get(name)
         if isinstance(message, Hello):
             self._greeted(interface, message, name)
@@ -257,7 +294,7 @@ class Router:
             self._refused(interface, message)
         else:
             interface.offered(message, self._now)
-            self._take_all(interface)
+            self._taking.offer(interface)
 
     def _greeted(self, interface: Interface | None, hello: Hello, name: str) -> None:
         neighbours = self._neighbours
@@ -299,81 +336,6 @@ class Router:
         else:
             interface.greet_again(self._now)
 
-    # What streams bring.
-
-    def _take_all(self, interface: Interface) -> None:
-        """Take what is next of an interface's stream, as far as it is there and finds room."""
-        self._blocked.pop(interface.peer, None)
-        interface.take_all(lambda message: self._take(interface, message))
-        self._neighbours.check_known(interface)
-
-    def _take(self, interface: Interface, message: Numbered) -> bool:
-        try:
-            if isinstance(message, Events):
-                return self._take_events(interface, message)
-            if isinstance(message, Announce):
-                self._take_announce(interface, message)
-            else:
-                self._neighbours.heard_bye(interface)
-        except PredicastError as error:
-            # It is of no use to send it again: its turn is over.
-            self._refuse(interface.peer, error, message.sequence)
-        return True
-
-    def _take_events(self, interface: Interface, message: Events) -> bool:
-        if interface.role is Role.HOST:
-            _check_publisher(interface.peer, message)
-        by_name = self._neighbours.by_name
-        new = self._repeats.new(message.events)
-        found = forwarding.routes(self._table, by_name, interface, new)
-        if not forwarding.has_room(found, by_name, self.options):
-            self._blocked[interface.peer] = interface
-            return False
-        self._repeats.note(new)
-        self._counts["received"] += len(new)
-        self._counts["repeated"] += len(message.events) - len(new)
-        self._count_routes(interface, found)
-        self._counts["dropped"] += forwarding.send(found, by_name, self.options)
-        for each in found.holding:
-            self._neighbours.note(each)
-        for name in found.batches:
-            self._neighbours.touch(by_name[name])
-        return True
-
-    def _count_routes(self, source: Interface, found: forwarding.Routes) -> None:
-        wanted: set[int] = set()
-        from_host = source.role is Role.HOST
-        for name, batch in found.batches.items():
-            to_host = self._neighbours.by_name[name].role is Role.HOST
-            self._counts["delivered" if to_host else "forwarded"] += len(batch.events)
-            if not from_host:
-                wanted.update(map(id, batch.events))
-        if not from_host and not found.holding:
-            self._counts["unwanted"] += len(found.events) - len(wanted)
-
-    def _take_announce(self, interface: Interface, message: Announce) -> None:
-        if interface.is_ignored or interface.heard_bye:
-            return
-        operations = list(message.operations)
-        again = interface.announced_again
-        if again is not None:
-            operations = [as_replacing(each) for each in operations]
-            again |= {each.id for each in operations}
-            if message.sequence >= interface.incoming.whole_at:
-                interface.announced_again = None
-                operations += self._table.all_but(interface.peer, again)
-        passed_on = interface.role is not Role.HOST
-        self._table.run(interface.peer, operations, passed_on=passed_on)
-        # What a former parent wants, the new one is told from its own side. To wait for that here
-        # would be to wait for ourselves: both of them wait for what we settle.
-        is_former = interface.role is Role.FORMER
-        if message.through and not is_former:
-            self._neighbours.tell_through(interface)
-        self._neighbours.tell_news()
-        needed = {} if is_former else self._neighbours.to_settle(interface)
-        if needed:
-            self._neighbours.settling.wait(interface.peer, message.sequence, needed)
-
     # The beginning and the end of a step.
 
     def _begin(self, now: float) -> None:
@@ -382,18 +344,16 @@ class Router:
 
     def _finish(self) -> list[Send]:
         neighbours = self._neighbours
-        for blocked in list(self._blocked.values()):
-            if blocked.peer in neighbours.by_name:
-                neighbours.touch(blocked)
-                self._take_all(blocked)
-            else:
-                del self._blocked[blocked.peer]
+        self._taking.offer_blocked()
+        self._taking.take_all()
         neighbours.tell_news()
         neighbours.let_go()
         self._seek_parent()
         while neighbours.touched:
             _, interface = neighbours.touched.popitem()
             self._flush(interface)
+            if not neighbours.touched:
+                self._seek_parent()  # it may have been the parent that was let go
         return self._sends
 
     def _flush(self, interface: Interface) -> None:
@@ -409,8 +369,8 @@ class Router:
 
     def _seek_parent(self) -> None:
         neighbours = self._neighbours
-        if neighbours.parent is None and self.options.candidates and not neighbours.is_leaving:
-            for name in self.options.candidates:
+        if neighbours.parent is None and not neighbours.is_leaving:
+            for name in neighbours.candidates:
                 if name not in neighbours.by_name:
                     neighbours.parent = neighbours.add(name, Role.PARENT, self._now)
                     return
@@ -419,7 +379,7 @@ class Router:
         self._sends.append(Send(name, message))
 
     def _refuse(self, name: str, error: PredicastError, sequence: int | None = None) -> None:
-        self._counts["refused"] += 1
+        self._refused_count += 1
         self._send(name, Refuse(type(error).__name__, error.message, sequence))
 
     # After a restart.
@@ -437,19 +397,11 @@ class Router:
             interface = neighbours.by_name[record.peer]
             if interface.role is not Role.HOST and not interface.is_ending:
                 take_up_ids(interface, record, self._table, self.options)
-        # Only now is it known what each of them has been told, and has to settle.
+        # Only now is it known what each of them has been told, and has to settle. Former parents
+        # have nothing to wait for: all that came from them is settled in whatever was written.
         for interface in neighbours:
             if interface.settled < interface.incoming.received:
                 needed = neighbours.to_settle(interface)
-                if needed and interface.role is not Role.FORMER:
+                if needed:
                     # The first that was not settled: those after it wait with it.
                     neighbours.settling.wait(interface.peer, interface.settled + 1, needed)
-
-
-def _check_publisher(host: str, message: Events) -> None:
-    for each in message.events:
-        if each.publisher != host:
-            raise ForeignPublisherError(
-                f"{host!r} publishes under the name of {each.publisher!r}",
-                publisher=each.publisher,
-            )

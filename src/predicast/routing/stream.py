@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
@@ -75,7 +75,9 @@ class Outgoing:
         begin = 0
         last = self._kept[-1] if self._kept else None
         if isinstance(last, Events) and last.sequence > self._ever_sent:
-            begin = max(min(_TOGETHER, self._options.max_events) - len(last.events), 0)
+            room = min(_TOGETHER, self._options.max_events) - len(last.events)
+            bytes_left = self._options.max_bytes - sum(map(_size, last.events))
+            begin = _fitting(events, 0, room, bytes_left)
             self._changed_from = min(self._changed_from, last.sequence)
             self._kept[-1] = Events(
                 self.epoch,
@@ -83,11 +85,12 @@ class Outgoing:
                 (*last.events, *events[:begin]),
                 None if matched is None else (*(last.matched or ()), *matched[:begin]),
             )
-        most = self._options.max_events
-        for start in range(begin, len(events), most):
-            end = start + most
-            ids = None if matched is None else tuple(matched[start:end])
-            self._keep(Events(self.epoch, self.next_sequence, tuple(events[start:end]), ids))
+        while begin < len(events):
+            fitting = _fitting(events, begin, self._options.max_events, self._options.max_bytes)
+            end = begin + max(fitting, 1)
+            ids = None if matched is None else tuple(matched[begin:end])
+            self._keep(Events(self.epoch, self.next_sequence, tuple(events[begin:end]), ids))
+            begin = end
 
     def say_bye(self) -> None:
         """Nothing comes after this."""
@@ -188,6 +191,21 @@ class Outgoing:
         self.resume()
 
 
+def _size(event: Published) -> int:
+    """How many bytes it is known to take."""
+    return len(event.encoded or b"") + len(event.envelope or b"")
+
+
+def _fitting(events: Sequence[Published], begin: int, most: int, most_bytes: int) -> int:
+    """How many events, from one on, fit into so many bytes."""
+    left = most_bytes
+    for count, event in enumerate(islice(events, begin, begin + max(most, 0))):
+        left -= _size(event)
+        if left < 0:
+            return count
+    return min(max(most, 0), len(events) - begin)
+
+
 class Incoming:
     """A stream that is received."""
 
@@ -223,6 +241,13 @@ class Incoming:
     def next(self) -> Numbered | None:
         """The message whose turn it is, if it is there."""
         return self._early.get(self.received + 1)
+
+    def next_events(self) -> Iterator[Events]:
+        """The messages whose turn it is, one after the other, as far as they hold events."""
+        sequence = self.received + 1
+        while isinstance(message := self._early.get(sequence), Events):
+            yield message
+            sequence += 1
 
     def take(self) -> None:
         """The message whose turn it was has been taken."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import groupby, pairwise
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from predicast.routing.messages import Published, malformed
 from predicast.routing.options import RouterOptions
 
 Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+Bools: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
+
+_ZERO: Final = np.zeros(1, np.int64)
 
 
 class MatchingEngine(Protocol):
@@ -69,6 +72,7 @@ class RoutingTable:
         self._most = options.max_subscriptions
         self._numbers: dict[str, int] = {}  # of sources
         self._numbered = 0
+        self._free: list[int] = []  # numbers of sources that are gone
         self._held: dict[str, dict[str, str]] = {}  # by source: ids, and what the engine calls them
         # By the engine's key: the source's number, and the id there. What is held no more stays
         # until the key is used again; nothing matches it meanwhile.
@@ -79,6 +83,10 @@ class RoutingTable:
     def __len__(self) -> int:
         """How many subscriptions there are, of all sources."""
         return sum(map(len, self._held.values()))
+
+    def held(self, source: str) -> int:
+        """How many of them are a source's."""
+        return len(self._held.get(source, ()))
 
     def statements(self, source: str) -> list[Subscribe]:
         """All that a source holds, as operations that would make it so again."""
@@ -107,15 +115,16 @@ class RoutingTable:
             else:
                 held[id], said[id] = name, operation.expression
         self._touch(source, names)
+        wanted: dict[str, Any] = {}
         for id, name in names.items():
             if id in held:
                 self._note(self._engine.key(name), source, id)
                 stated = said[id]
                 is_plain = isinstance(stated, Subscription)
-                stated = stated if is_plain else self._statement(name)
-                self.interest.ask(source, id, stated, passed_on=passed_on)
-            elif id in before:
-                self.interest.drop(source, id)
+                wanted[id] = stated if is_plain else self._statement(name)
+        self.interest.ask_all(source, wanted, passed_on=passed_on)
+        for id in before - held.keys():
+            self.interest.drop(source, id)
 
     def all_but(self, source: str, ids: set[str]) -> list[Operation]:
         """What it takes for a source to hold nothing but these."""
@@ -128,7 +137,8 @@ class RoutingTable:
         if held:
             self._engine.apply([Unsubscribe(name) for name in held.values()])
         self.interest.drop_all(source)
-        self._numbers.pop(source, None)
+        if source in self._numbers:
+            self._free.append(self._numbers.pop(source))
 
     def check(self, events: Sequence[Published], *, wait: bool) -> None:
         """Refuse events that the engine cannot read, also where they wait to be matched later."""
@@ -153,22 +163,34 @@ class RoutingTable:
             self._touched.setdefault(source, {}).update(dict.fromkeys(ids))
 
     def match(
-        self, events: Sequence[Published], sources: Collection[str], with_ids: Collection[str]
+        self,
+        events: Sequence[Published],
+        sources: Sequence[str],
+        with_ids: Collection[str],
+        may_go: Bools | None = None,
     ) -> dict[str, Wanted]:
-        """What some sources want of events; ids are told of those that are asked for them."""
+        """What some sources want of events; ids are told of those that are asked for them.
+
+        ``may_go`` has a row for each source, and says which of the events it may be given at all.
+        """
         numbers = {self._numbers[name]: name for name in sources if self._held.get(name)}
         if not numbers or not events:
             return {}
         positions, keys = self._pairs(events)
         whose = self._source_of[keys]
-        asked = np.isin(whose, list(numbers))
+        if may_go is not None or len(numbers) < len(self._numbers):
+            asked = np.zeros((self._numbered, len(events)), np.bool_)
+            rows = [row for row, name in enumerate(sources) if self._held.get(name)]
+            asked[list(numbers)] = True if may_go is None else may_go[rows]
+            kept = asked[whose, positions]
+            whose, positions, keys = whose[kept], positions[kept], keys[kept]
         # By source and then by event: what is equal in both stands together.
-        places = whose[asked] * len(events) + positions[asked]
-        order = np.argsort(places, kind="stable")
-        places, keys = places[order], keys[asked][order]
-        begins = np.flatnonzero(np.diff(places, prepend=-1))
+        places = whose * len(events) + positions
+        order = places.argsort(kind="stable")
+        places, keys = places[order], keys[order]
+        begins = _first_of_runs(places)
         found_numbers, found_events = np.divmod(places[begins], len(events))
-        firsts = np.flatnonzero(np.diff(found_numbers, prepend=-1)).tolist()
+        firsts = _first_of_runs(found_numbers).tolist()
         ends = [*begins.tolist(), len(places)]
         found: dict[str, Wanted] = {}
         for first, last in pairwise([*firsts, len(begins)]):
@@ -215,8 +237,10 @@ class RoutingTable:
     def _name(self, source: str, id: str) -> str:
         number = self._numbers.get(source)
         if number is None:
-            number = self._numbers[source] = self._numbered
-            self._numbered += 1
+            if not self._free:
+                self._free.append(self._numbered)
+                self._numbered += 1
+            number = self._numbers[source] = self._free.pop()
         return f"{number}/{id}"
 
     def _check_room(self, source: str, operations: Sequence[Operation]) -> None:
@@ -228,6 +252,14 @@ class RoutingTable:
                 limit=self._most,
                 actual=len(held) + new,
             )
+
+
+def _first_of_runs(values: Ints) -> Ints:
+    """Where values begin that differ from the one before; cheaper than NumPy's own for a few."""
+    if not len(values):
+        return np.empty(0, np.int64)
+    begins: Ints = (values[1:] != values[:-1]).nonzero()[0] + 1
+    return np.concatenate([_ZERO, begins])
 
 
 def _in_their_words(

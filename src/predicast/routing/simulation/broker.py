@@ -6,6 +6,10 @@ between or after them: the disk has the step, a part of it or nothing, the neigh
 it or they have not.
 
 Nobody reads a disk but a broker that has fallen, so that none is written where none may fall.
+
+A step takes its time. What arrives meanwhile waits, and is taken in the next step together: a
+broker with little to do answers at once, and one with much to do has larger steps. What waits when
+it falls is lost, as is whatever arrives while it is down.
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ class Broker:
         clock: Clock,
         send: Callable[[str, str, Message], None],
         *,
+        step_s: float = 0.0,
         may_fall: bool = True,
     ) -> None:
         self.name = options.name
@@ -47,6 +52,9 @@ class Broker:
         self._options = options
         self._clock = clock
         self._send = send
+        self._step_s = step_s
+        self._waiting: list[tuple[Message, str]] = []  # for the next step, with their senders
+        self._free_at = 0.0  # when a step may begin
         self._may_fall = may_fall
         self._disk: bytearray | None = None
         self._journal: Journal | None = None
@@ -71,9 +79,15 @@ class Broker:
             self._step(self.router.start(self._clock.now))
 
     def receive(self, sender: str, message: Message) -> None:
-        """Take a message; who is down does not hear it."""
-        if self.router is not None:
-            self._step(self.router.receive(message, sender, self._clock.now))
+        """Take a message, now or in the next step; who is down does not hear it."""
+        if self.router is None:
+            return
+        self._waiting.append((message, sender))
+        if len(self._waiting) == 1:
+            if self._free_at <= self._clock.now:
+                self._take(self._life)
+            else:
+                self._clock.at(self._free_at, partial(self._take, self._life))
 
     def fall(self, where: Fall, torn: float = 0.5) -> None:
         """Crash in the next step; ``torn`` is the share that is written before it falls in that."""
@@ -98,6 +112,12 @@ class Broker:
     def statistics(self) -> Counter[str]:
         """What its routers have counted, in all its lives."""
         return self.counted + Counter(self.router.statistics() if self.router else {})
+
+    def _take(self, life: int) -> None:
+        if life == self._life and self.router is not None:
+            waiting, self._waiting = self._waiting, []
+            self._free_at = self._clock.now + self._step_s
+            self._step(self.router.receive_all(waiting, self._clock.now))
 
     def _step(self, sends: list[Send]) -> None:
         router, fall = self.router, self._fall
@@ -152,6 +172,7 @@ class Broker:
             self.counted += Counter(self.router.statistics())
         self.router = self._journal = None
         self._fall = None
+        self._waiting = []
 
     def _depart(self) -> None:
         self._end()

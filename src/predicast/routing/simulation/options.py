@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from math import inf
 from typing import Final
 
 from predicast.errors import InvalidOptionError, suggest
@@ -124,6 +125,7 @@ class SimulationOptions:
     batch: int = 16  # how many events a client publishes at once
     encoded: bool = False  # whether messages travel as bytes, as they would between machines
     link_s: float = 0.002  # how long a message takes from one to the next
+    step_s: float = 0.05  # how long a broker is at a step; what comes meanwhile waits for the next
     rounds: int = 2  # work with faults, then healing, so many times
     round_s: float = 6.0  # how long the clients are at work in each
     patience_s: float = 120.0  # how long the network may take to converge after healing
@@ -141,6 +143,8 @@ class SimulationOptions:
             raise InvalidOptionError(
                 f"slack is a number from 0, or infinity, not {self.slack}", option="slack"
             )
+        if not 0 <= self.step_s < inf:
+            raise InvalidOptionError(f"step_s is a time from 0, not {self.step_s}", option="step_s")
         for name in ("link_s", "round_s", "patience_s"):
             if not getattr(self, name) > 0:
                 raise InvalidOptionError(f"{name} is a time above 0", option=name)

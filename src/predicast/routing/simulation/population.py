@@ -35,15 +35,20 @@ def client_name(number: int) -> str:
     return f"c{number}"
 
 
-def link_options() -> LinkOptions:
+def link_options(options: SimulationOptions) -> LinkOptions:
     """The durations of all interfaces."""
     return LinkOptions(
         keep_alive_s=_KEEP_ALIVE_S,
         ttl_s=TTL_S,
         forget_after_s=FORGET_AFTER_S,
-        retransmit_s=_RETRANSMIT_S,
+        retransmit_s=_retransmit_s(options),
         retransmit_max_s=_RETRANSMIT_MAX_S,
     )
+
+
+def _retransmit_s(options: SimulationOptions) -> float:
+    """A message may wait for a step where it goes, and what acknowledges it for one on return."""
+    return _RETRANSMIT_S + 2 * options.step_s
 
 
 def router_options(tree: Tree, options: SimulationOptions) -> list[RouterOptions]:
@@ -59,7 +64,7 @@ def router_options(tree: Tree, options: SimulationOptions) -> list[RouterOptions
             keep_alive_s=_KEEP_ALIVE_S,
             ttl_s=TTL_S,
             forget_after_s=FORGET_AFTER_S,
-            retransmit_s=_RETRANSMIT_S,
+            retransmit_s=_retransmit_s(options),
             retransmit_max_s=_RETRANSMIT_MAX_S,
         )
         for number in range(options.brokers)

@@ -72,7 +72,13 @@ class Simulation:
         self._network.calm = True
         self._mischief = Mischief(self.clock, self._network, faults, random_of(seed, "mischief"))
         self.brokers = [
-            Broker(each, self.clock, self._send, may_fall=faults.crash_rate > 0)
+            Broker(
+                each,
+                self.clock,
+                self._send,
+                step_s=options.step_s,
+                may_fall=faults.crash_rate > 0,
+            )
             for each in router_options(self.tree, options)
         ]
         leaving = leavers(options, random_of(seed, "leavers"))
@@ -82,7 +88,7 @@ class Simulation:
         self.clients = [
             Client(
                 number,
-                Host(client_name(number), broker_name(home), options=link_options()),
+                Host(client_name(number), broker_name(home), options=link_options(options)),
                 self.clock,
                 self.ledger,
                 self._send,
