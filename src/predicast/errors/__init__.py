@@ -75,6 +75,15 @@
     │   ├── TooManySubscriptionsError  (also a LimitError)
     │   ├── UnknownInterfaceError      interface (also a LookupError)
     │   └── WrongEpochError            epoch, expected
+    ├── BrokerError
+    │   ├── BackendError
+    │   │   └── DamagedStoreError      where
+    │   ├── ChangedMeanwhileError      id
+    │   ├── HttpError                  status, allow
+    │   ├── LimitReachedError          what, wait_s (also a LimitError)
+    │   ├── NotAllowedError            scope
+    │   ├── NotConnectedError          url
+    │   └── ProtocolError              field (also a ValueError)
     └── InputFileError                 path, line
 
 A message says what was wrong, where, and what would be right. The same facts are fields, so that
@@ -83,6 +92,17 @@ A call that raises one of these has changed nothing. What is raised in a Spark w
 driver as text in Spark's own ``PythonException``.
 """
 
+from predicast.errors.broker import (
+    BackendError,
+    BrokerError,
+    ChangedMeanwhileError,
+    DamagedStoreError,
+    HttpError,
+    LimitReachedError,
+    NotAllowedError,
+    NotConnectedError,
+    ProtocolError,
+)
 from predicast.errors.engine import (
     DuplicateIdError,
     EngineError,
@@ -177,16 +197,21 @@ from predicast.errors.routing import (
 )
 
 __all__ = [
+    "BackendError",
+    "BrokerError",
+    "ChangedMeanwhileError",
     "ColumnClashError",
     "DamagedCheckpointError",
     "DamagedSnapshotError",
     "DamagedStateError",
+    "DamagedStoreError",
     "DamagedTableError",
     "DeliveryStoppedError",
     "DuplicateIdError",
     "EngineError",
     "ForeignPublisherError",
     "GraphTooLargeError",
+    "HttpError",
     "IdsTooLargeError",
     "InputFileError",
     "InterfaceRefusedError",
@@ -207,6 +232,7 @@ __all__ = [
     "JsonFormError",
     "LanguageError",
     "LimitError",
+    "LimitReachedError",
     "ListTooLongError",
     "MalformedMessageError",
     "MessageTooLargeError",
@@ -216,13 +242,16 @@ __all__ = [
     "NestingTooDeepError",
     "NoTruthValueError",
     "NotASubscriptionTableError",
+    "NotAllowedError",
     "NotCompiledError",
+    "NotConnectedError",
     "NotExpressibleError",
     "OutOfOrderError",
     "ParameterError",
     "ParseError",
     "PipelineError",
     "PredicastError",
+    "ProtocolError",
     "RoutingError",
     "SinkError",
     "SnapshotError",

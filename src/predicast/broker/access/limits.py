@@ -1,0 +1,37 @@
+"""``Limits``: how much one tenant and one request may ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Final
+
+from predicast.errors import InvalidOptionError
+
+_MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What is over one of them is refused, and changes nothing."""
+
+    tenants: int = 10_000  # that this process has heard of
+    # Of a tenant.
+    subscriptions: int = 2_000_000
+    events_per_second: float | None = None  # over time; ``None`` is as many as come
+    burst: int = 10_000  # events that may come at once, where there is a rate
+    readers: int = 1000  # streams of deliveries, and subscriptions that are being pulled
+    # Of a request.
+    body_bytes: int = 16 * _MIB
+    batch: int = 10_000  # events
+    window: int = 100_000  # operations on subscriptions
+    depth: int = 64  # of JSON: objects and lists within one another
+    explained: int = 1000  # events of a dry run, and recipients of each
+
+    def __post_init__(self) -> None:
+        """Refuse what would refuse everything."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None and value <= 0:
+                raise InvalidOptionError(
+                    f"the limit {field.name} must be more than 0, not {value}", option=field.name
+                )
