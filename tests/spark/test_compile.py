@@ -292,13 +292,13 @@ def test_a_large_table_is_read_on_executors(
     here = ps.compile(table, on_invalid="quarantine", **options)
     assert (len(here), here.left_out) == (97, 9)
     asked = list[int]()
-    on_executors = reading.Reading.on_executors
+    on_executors = reading.RowReading.on_executors
 
-    def counted(self: reading.Reading, table: DataFrame, rows: int) -> reading.ReadRows:
+    def counted(self: reading.RowReading, table: DataFrame, rows: int) -> reading.ReadRows:
         asked.append(rows)
         return on_executors(self, table, rows)
 
-    monkeypatch.setattr(reading.Reading, "on_executors", counted)
+    monkeypatch.setattr(reading.RowReading, "on_executors", counted)
     monkeypatch.setattr(reading, "LARGE", 100)
     monkeypatch.setattr(reading, "_PART", 30)
     there = ps.compile(table, on_invalid="quarantine", **options)

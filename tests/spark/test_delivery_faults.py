@@ -86,7 +86,7 @@ class Stream:
         """Have one subscription match as many events of each batch; the version."""
         return self.table.apply([Change("moving", f"x < {limit}")]).version
 
-    def start(self, spark: SparkSession, events: DataFrame | None = None) -> ps.Delivery:
+    def start(self, spark: SparkSession, events: DataFrame | None = None) -> ps.RunningDelivery:
         reader = spark.readStream.schema("id bigint, x bigint").option("maxFilesPerTrigger", "1")
         return ps.deliver(
             reader.parquet(str(self.events)) if events is None else events,

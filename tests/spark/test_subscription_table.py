@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from predicast import Change, Unsubscribe
 from predicast import spark as ps
+from tests.spark.streams import finish
 
 
 def test_events_are_matched_with_a_version(spark: SparkSession, tmp_path: Path) -> None:
@@ -85,14 +86,13 @@ class TestDataSource:
     ) -> None:
         def run() -> list[tuple[str, str, int]]:
             changes = spark.readStream.format("predicast").load(str(table.path))
-            query = (
+            writer = (
                 changes.writeStream.format("parquet")
                 .option("path", str(tmp_path / "out"))
                 .option("checkpointLocation", str(tmp_path / "checkpoint"))
                 .trigger(availableNow=True)
-                .start()
             )
-            query.awaitTermination()
+            finish(writer.start)
             rows = spark.read.parquet(str(tmp_path / "out")).collect()
             return sorted((row.id, row.change, row.version) for row in rows)
 

@@ -12,7 +12,7 @@ from predicast.spark.compiled import (
 from predicast.spark.compiled_patterns import CompiledPatterns
 from predicast.spark.delivery.deliver import deliver
 from predicast.spark.delivery.delta_sink import DeltaSink
-from predicast.spark.delivery.running import Delivery, Progress
+from predicast.spark.delivery.running import Progress, RunningDelivery
 from predicast.spark.delivery.sinks import KafkaSink, ParquetSink, Sink
 from predicast.spark.explaining import explain
 from predicast.spark.matching import match, with_matches
@@ -25,7 +25,6 @@ from predicast.spark.table_rows import InvalidSubscription
 __all__ = [
     "CompiledPatterns",
     "CompiledSubscriptions",
-    "Delivery",
     "DeltaSink",
     "InvalidSubscription",
     "KafkaSink",
@@ -33,6 +32,7 @@ __all__ = [
     "Partition",
     "Placement",
     "Progress",
+    "RunningDelivery",
     "Shard",
     "Sink",
     "SubscriptionTable",

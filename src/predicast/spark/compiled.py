@@ -292,11 +292,11 @@ def compile(  # noqa: PLR0913  # options of the public interface, all by name
         matcher, absent = chosen
     if dialect is not None:
         dialect_named(dialect)  # refuses a name that is none
-    from predicast.spark.reading import Reading, ReadTable  # PyArrow takes its time
+    from predicast.spark.reading import ReadTable, RowReading  # PyArrow takes its time
 
     settings = matcher or DEFAULT, absent or "fails", vocabulary, time_zone, schema, dialect
     table = ReadTable(subscriptions, id, expression, owner, dialect_column)
-    read = table.read(Reading(*settings))
+    read = table.read(RowReading(*settings))
     if read.invalid and on_invalid == "raise":
         raise refusal(read.invalid, read.rows)
     return replace(

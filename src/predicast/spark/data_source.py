@@ -1,4 +1,4 @@
-"""``format("predicast")``: the rows and the changes of a subscription table as DataFrames.
+"""``format("predicast")``: a subscription table or a running broker as DataFrames.
 
 ::
 
@@ -6,6 +6,10 @@
     spark.read.format("predicast").option("version", 7).load(path)         another
     spark.read.format("predicast").option("since", 5).load(path)           what changed since
     spark.readStream.format("predicast").load(path)                        all of it, then changes
+    spark.read.format("predicast").option("url", broker).load()            events that are kept
+    spark.readStream.format("predicast").option("url", broker)
+        .option("subscription", "cheap").load()                            deliveries
+    frame.write.format("predicast").option("url", broker).mode("append").save()
 
 Columns are those of the table, then ``version`` and ``change``: ``subscribed``, ``changed``, or
 ``unsubscribed``, of which the row before is given. Of a version that is read as a whole all rows
@@ -25,7 +29,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.datasource import (
     DataSource,
+    DataSourceArrowWriter,
     DataSourceReader,
+    DataSourceStreamArrowWriter,
     DataSourceStreamReader,
     InputPartition,
 )
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.datasource import ReadLimit
     from pyspark.sql.types import StructType
 
+    from predicast.spark.broker_sink import Writing
     from predicast.spark.subscription_table.difference import RowChange
     from predicast.spark.subscription_table.files import DataFile
     from predicast.spark.subscription_table.log import TableLog
@@ -44,6 +51,12 @@ _SCHEMA: Final = (
     "version bigint, change string"
 )
 _OPTIONS: Final = ("path", "version", "timestamp", "since")
+_BROKER_OPTIONS: Final = (
+    *("url", "token", "subscription", "after"),
+    *("maxeventspertrigger", "publisher", "batchsize"),
+)
+_SPARKS: Final = frozenset({"checkpointlocation", "path"})  # which Spark hands on from its own
+_MOST: Final = 10_000  # events of a batch of a stream, unless it is said
 _NOTHING: Final = -1  # the version before the first
 
 
@@ -56,11 +69,21 @@ class SubscriptionsSource(DataSource):
         return "predicast"
 
     def schema(self) -> str:
-        """The columns of the table, and what became of each row."""
+        """The columns of the table, and what became of each row; or those of events."""
+        if _is_broker(self.options):
+            from predicast.spark.broker_source import SCHEMA
+
+            return SCHEMA
         return _SCHEMA
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Of a version, or of what changed up to it."""
+        """Of a version, or of what changed up to it; or of the events that a broker keeps."""
+        if _is_broker(self.options):
+            from predicast.spark.broker_source import KeptEventsReader
+
+            asked_broker = _AskedBroker(self.options)
+            asked_broker.refuse("subscription", "deliveries are a stream; use readStream")
+            return KeptEventsReader(asked_broker.at, asked_broker.number("after", 0))
         asked = _Asked(self.options)
         log = asked.log()
         version = asked.number("version")
@@ -73,7 +96,9 @@ class SubscriptionsSource(DataSource):
         return _RowsReader(asked.path, version, log.at(version).files)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802  # Spark’s
-        """Of all that there is, and then of what changes."""
+        """Of all that there is, and then of what changes; or of a broker's events."""
+        if _is_broker(self.options):
+            return _AskedBroker(self.options).stream()
         asked = _Asked(self.options)
         asked.refuse("version", "timestamp")
         log, since = asked.log(), asked.number("since")
@@ -81,21 +106,108 @@ class SubscriptionsSource(DataSource):
             log.at(since)  # refuses a version that is none
         return _ChangesStream(asked.path, since)
 
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        """Of events, to a broker."""
+        from predicast.spark.broker_sink import EventsWriter
+
+        return EventsWriter(_AskedBroker(self.options).writing(overwrite=overwrite))
+
+    def streamWriter(  # noqa: N802
+        self, schema: StructType, overwrite: bool
+    ) -> DataSourceStreamArrowWriter:
+        """Of events, to a broker."""
+        from predicast.spark.broker_sink import EventsStreamWriter
+
+        return EventsStreamWriter(_AskedBroker(self.options).writing(overwrite=overwrite))
+
+
+def _is_broker(options: Mapping[str, str]) -> bool:
+    return any(name.lower() == "url" for name in options)
+
+
+def _checked_names(options: Mapping[str, str], known: Sequence[str]) -> dict[str, str]:
+    from predicast.errors import InvalidOptionError, suggest
+
+    found = {name.lower(): value for name, value in options.items()}
+    for name in found:
+        if name not in known:
+            close = suggest(name, known)
+            hint = f"; did you mean {close!r}?" if close else f": it has {', '.join(known)}"
+            raise InvalidOptionError(
+                f"the source 'predicast' has no option {name!r}{hint}", option=name
+            )
+    return found
+
+
+class _AskedBroker:
+    """The options of a broker, checked."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        from predicast.errors import InvalidOptionError
+        from predicast.spark.broker_http import BrokerAt
+
+        ours = {name: value for name, value in options.items() if name.lower() not in _SPARKS}
+        self._options = _checked_names(ours, _BROKER_OPTIONS)
+        url = self._options.get("url", "")
+        if not url.startswith(("http://", "https://")):
+            raise InvalidOptionError(
+                f'say where the broker is: option("url", "http://localhost:8642"), not {url!r}',
+                option="url",
+            )
+        self.at = BrokerAt(url, self._options.get("token"))
+
+    def number(self, name: str, otherwise: int, least: int = 0) -> int:
+        from predicast.errors import InvalidOptionError
+
+        given = self._options.get(name)
+        if given is None:
+            return otherwise
+        if not (given.isascii() and given.isdecimal() and int(given[:18]) >= least):
+            raise InvalidOptionError(
+                f"{name} is a whole number from {least}, not {given!r}", option=name
+            )
+        return int(given[:18])
+
+    def refuse(self, name: str, why: str) -> None:
+        from predicast.errors import InvalidOptionError
+
+        if name in self._options:
+            raise InvalidOptionError(f"{name}: {why}", option=name)
+
+    def stream(self) -> DataSourceStreamReader:
+        from predicast.spark.broker_source import DeliveriesStream, KeptEventsStream
+
+        after, most = self.number("after", 0), self.number("maxeventspertrigger", _MOST, 1)
+        subscription = self._options.get("subscription")
+        if subscription is None:
+            return KeptEventsStream(self.at, after, most)
+        return DeliveriesStream(self.at, subscription, after, min(most, _MOST))
+
+    def writing(self, *, overwrite: bool) -> Writing:
+        import secrets
+
+        from predicast.errors import InvalidOptionError
+        from predicast.spark.broker_sink import Writing
+
+        if overwrite:
+            raise InvalidOptionError(
+                'events are added to what a broker has; use mode("append")', option="mode"
+            )
+        return Writing(
+            self.at,
+            self._options.get("publisher", "spark"),
+            self.number("batchsize", 1_000, 1),
+            secrets.token_hex(8),
+        )
+
 
 class _Asked:
     """The options, checked."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        from predicast.errors import InvalidOptionError, suggest
+        from predicast.errors import InvalidOptionError
 
-        self._options = {name.lower(): value for name, value in options.items()}
-        for name in self._options:
-            if name not in _OPTIONS:
-                close = suggest(name, _OPTIONS)
-                hint = f"; did you mean {close!r}?" if close else f": it has {', '.join(_OPTIONS)}"
-                raise InvalidOptionError(
-                    f"the source 'predicast' has no option {name!r}{hint}", option=name
-                )
+        self._options = _checked_names(options, _OPTIONS)
         if "path" not in self._options:
             raise InvalidOptionError(
                 "say where the subscription table is: load(path)", option="path"

@@ -145,7 +145,7 @@ def placed(engine: Engine, size: int, strategy: Strategy) -> Placement:
     return Placement("partition", reason, tuple(shards), router)
 
 
-class Part(NamedTuple):
+class EnginePart(NamedTuple):
     """Some of the subscriptions, in an engine of their own."""
 
     engine: Engine
@@ -153,7 +153,7 @@ class Part(NamedTuple):
     inside: frozenset[Constraint]  # what they look at inside of lists
 
 
-def divided_engines(engine: Engine, parts: int) -> Iterator[Part]:
+def divided_engines(engine: Engine, parts: int) -> Iterator[EnginePart]:
     """The subscriptions of an engine in at most so many others, made one after the other.
 
     The same subscriptions are divided alike, in whichever order they came. There is always one
@@ -169,7 +169,7 @@ def divided_engines(engine: Engine, parts: int) -> Iterator[Part]:
         part = Engine(matcher=engine.matcher, absent=engine.absent, ontology=engine.vocabulary)
         part.subscribe_many(subscribe_again(held))
         inside = inside_lists(entry.subscription for entry in held)
-        yield Part(part, merged(hulls[place] for place in places), inside)
+        yield EnginePart(part, merged(hulls[place] for place in places), inside)
 
 
 def subscribe_again(entries: Iterable[Entry]) -> Iterable[Subscribe]:

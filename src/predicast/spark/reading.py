@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from predicast.engine import Engine
 from predicast.engine.snapshot.contents import Snapshot, decode, to_bytes
-from predicast.engine.snapshot.parts import Part, joined
+from predicast.engine.snapshot.parts import SnapshotPart, joined
 from predicast.errors import ParseError, PredicastError
 from predicast.language import Readable
 from predicast.language.class_tests import reading_with
@@ -72,7 +72,7 @@ class ReadRows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reading:
+class RowReading:
     """How rows are read, and for which engine; it travels to executors."""
 
     matcher: str
@@ -84,7 +84,7 @@ class Reading:
 
     def here(self, rows: list[TableRow]) -> ReadRows:
         """Read rows in this process."""
-        part, count = Part(), len(rows)
+        part, count = SnapshotPart(), len(rows)
         reading = TableRows(rows, self.read)
         with self.settings():
             for _, row, read in reading:
@@ -140,7 +140,7 @@ class Reading:
 class _ReadingParts:
     """What runs in Spark's workers: the rows of a range in, one row with all that was read out."""
 
-    reading: Reading
+    reading: RowReading
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         part, rows = 0, list[TableRow]()
@@ -181,7 +181,7 @@ class ReadTable(NamedTuple):
     owner: str | None
     dialect: str | None
 
-    def read(self, reading: Reading) -> EngineOfTable:
+    def read(self, reading: RowReading) -> EngineOfTable:
         """An engine of the rows that are valid; where the matcher refuses some, of the others."""
         none = Engine(matcher=reading.matcher, absent=reading.absent, ontology=reading.vocabulary)
         read, session = self._rows(reading)
@@ -194,7 +194,7 @@ class ReadTable(NamedTuple):
             return EngineOfTable(none, invalid, len(rows), session)
         return EngineOfTable(engine, read.invalid, read.rows, session)
 
-    def _rows(self, reading: Reading) -> tuple[ReadRows, SparkSession | None]:
+    def _rows(self, reading: RowReading) -> tuple[ReadRows, SparkSession | None]:
         from pyspark.sql import DataFrame
 
         if isinstance(self.subscriptions, DataFrame) and self._is_where(reading):
@@ -205,7 +205,7 @@ class ReadTable(NamedTuple):
         rows, session = table_rows(*self)
         return reading.here(rows), session
 
-    def _is_where(self, reading: Reading) -> bool:
+    def _is_where(self, reading: RowReading) -> bool:
         """Whether all texts are of the language that executors know; of others they may not."""
         return self.dialect is None and reading.dialect in {None, WHERE}
 
@@ -221,7 +221,7 @@ def _received(row: dict[str, Any]) -> tuple[Snapshot, list[InvalidSubscription],
     return snapshot, [InvalidSubscription(**each) for each in row["invalid"]], row["count"]
 
 
-def _put_together(parts: list[ReadRows], reading: Reading) -> ReadRows:
+def _put_together(parts: list[ReadRows], reading: RowReading) -> ReadRows:
     """All parts as one; the table may have become empty since its rows were counted."""
     if not parts:
         return reading.here([])

@@ -19,7 +19,7 @@ from predicast.spark.delivery.batches import (
 from predicast.spark.delivery.checkpoint import Checkpoint
 from predicast.spark.delivery.columns import DeliveryColumns
 from predicast.spark.delivery.places import folder
-from predicast.spark.delivery.running import Delivery, told
+from predicast.spark.delivery.running import RunningDelivery, told
 from predicast.spark.delivery.sinks import Sinkable, sinks_of
 from predicast.spark.options import check_choice
 from predicast.spark.placement import Strategy, checked_strategy, refuse_folder
@@ -50,7 +50,7 @@ def deliver(  # noqa: PLR0913  # a stream has as many choices, all by keyword
     now: datetime | str | None = None,
     trigger: Mapping[str, Any] | None = None,
     name: str | None = None,
-) -> Delivery:
+) -> RunningDelivery:
     """Start a stream that delivers events to the subscriptions of a table, each match once.
 
     Each micro-batch is matched against one version of the table, the latest when the batch begins,
@@ -109,7 +109,7 @@ def deliver(  # noqa: PLR0913  # a stream has as many choices, all by keyword
         ),
     )
     _check_state(events, runner)
-    return Delivery(_started(events, runner, trigger, name), runner.checkpoint, table)
+    return RunningDelivery(_started(events, runner, trigger, name), runner.checkpoint, table)
 
 
 def check_strategy(strategy: Strategy, output: Output) -> None:

@@ -1,4 +1,4 @@
-"""``Delivery``: a stream that is running, and how it fares."""
+"""``RunningDelivery``: a stream that is running, and how it fares."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Progress(NamedTuple):
     placement: str | None  # where subscriptions are held, and why there
 
 
-class Delivery:
+class RunningDelivery:
     """A stream of deliveries; what ``deliver`` returns. ``query`` is Spark's own handle."""
 
     def __init__(self, query: StreamingQuery, checkpoint: Path, table: VersionedTable) -> None:

@@ -12,7 +12,7 @@ from predicast.errors import InvalidOptionError, PipelineError
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.delivery.deliver import check_strategy, deliver
 from predicast.spark.delivery.delta_sink import DeltaSink
-from predicast.spark.delivery.running import Delivery
+from predicast.spark.delivery.running import RunningDelivery
 from predicast.spark.delivery.sinks import KafkaSink, ParquetSink, Sink
 from predicast.spark.pipeline.settings import (
     DeltaTarget,
@@ -71,7 +71,7 @@ class Pipeline:
         ) as session:
             yield session
 
-    def start(self, session: SparkSession, *, until_done: bool = False) -> Delivery:
+    def start(self, session: SparkSession, *, until_done: bool = False) -> RunningDelivery:
         """Start it; ``until_done`` ends it when all that there is now is delivered."""
         stream = self.file.settings.stream
         trigger: dict[str, Any] | None = None
