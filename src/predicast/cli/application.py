@@ -38,9 +38,18 @@ from predicast.cli.lint import lint
 from predicast.cli.match import match
 from predicast.cli.pipeline import pipeline
 from predicast.cli.profile import profile
+from predicast.cli.remote.bench import bench
+from predicast.cli.remote.context import context
+from predicast.cli.remote.definitions import export, import_
+from predicast.cli.remote.pub import pub
+from predicast.cli.remote.sub import sub
+from predicast.cli.remote.subs import subs
+from predicast.cli.remote.top import top
+from predicast.cli.serve import serve
 from predicast.cli.simulate import simulate
 from predicast.cli.subscriptions import subscriptions
 from predicast.cli.terminal import print_error
+from predicast.cli.token import token
 from predicast.cli.warm_up import warm_up
 from predicast.errors import PredicastError
 
@@ -102,10 +111,20 @@ app.command()(profile)
 app.command()(convert)
 app.command()(doctor)
 app.command()(demo)
+app.command()(serve)
 app.command()(simulate)
 app.command()(warm_up)
+app.command()(pub)
+app.command()(sub)
+app.add_typer(subs, name="subs")
+app.command()(top)
+app.command()(bench)
+app.command()(export)
+app.command("import")(import_)
+app.add_typer(context, name="context")
 app.add_typer(subscriptions, name="subscriptions")
 app.add_typer(pipeline, name="pipeline")
+app.add_typer(token, name="token")
 
 
 def _print_version(wanted: bool) -> None:

@@ -19,12 +19,13 @@ from predicast.cli.options import (
     DialectOption,
     ExpressionField,
     IdField,
+    InvalidEvents,
     Now,
     OnInvalid,
     SubscriptionsForm,
     arrival,
 )
-from predicast.cli.terminal import output, print_error, print_note, progress, visible
+from predicast.cli.terminal import output, print_note, progress, visible
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -94,14 +95,7 @@ def backtest(  # noqa: PLR0913  # an option is a parameter
     expression: ExpressionField = "expression",
     absent: Absent = Absence.FAILS,
     now: Now = None,
-    on_invalid: Annotated[
-        OnInvalid,
-        typer.Option(
-            "--on-invalid",
-            help="Stop at an event with an attribute that subscriptions look at and that cannot be "
-            "compared, take the attribute for absent, or skip the event.",
-        ),
-    ] = OnInvalid.RAISE,
+    on_invalid: InvalidEvents = OnInvalid.RAISE,
     spark: Annotated[
         bool, typer.Option("--spark", help="Have Spark read the history, although it is a file.")
     ] = False,
@@ -201,13 +195,9 @@ def _on_spark(
     remote: str | None,
 ) -> Backtest:
     from predicast.cli.files.source import form_of
-    from predicast.cli.requirements import install_line, unmet
+    from predicast.cli.requirements import require_extras
 
-    missing = unmet("spark")
-    if missing:
-        line = install_line(*missing)
-        print_error(f"Spark needs {', '.join(missing)}; this installs them:\n  {line}")
-        raise typer.Exit(_REFUSED)
+    require_extras("Spark", "spark")
     from predicast.spark.backtest import backtest_path
     from predicast.spark.sessions import session_of
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from predicast.cli.terminal import output, print_error
+from predicast.cli.terminal import output
 
 REFUSED = 2
 
@@ -25,13 +25,9 @@ def demo(
 
     It needs Java 17 or 21 and the packages of the extra demo; predicast doctor says what is there.
     """
-    from predicast.cli.requirements import install_line, unmet
+    from predicast.cli.requirements import require_extras
 
-    missing = unmet("demo")
-    if missing:
-        line = install_line(*missing)
-        print_error(f"the demo needs {', '.join(missing)}; this installs them:\n  {line}")
-        raise typer.Exit(REFUSED)
+    require_extras("the demo", "demo")
     from predicast.demo import run_demo
 
     run_demo(out, console=output(markup=True), scale=scale)

@@ -21,12 +21,16 @@ from predicast.cli.requirements import Requirement, install_line, requirements, 
 
 _OLDEST_PYTHON: Final = (3, 11)
 # Where the name to import is not the name to install.
-_MODULES: Final = {"google-re2": "re2", "pyyaml": "yaml"}
+_MODULES: Final = {"google-re2": "re2", "nats-py": "nats", "pyyaml": "yaml"}
 _SPARK_EXTRA: Final = "spark"
 EXTRAS: Final = {
     _SPARK_EXTRA: "the pipeline",
     "graph": "events that are graphs",
     "sigma": "rules of Sigma",
+    "client": "clients of a broker",
+    "broker": "predicast serve",
+    "nats": "brokers on many machines",
+    "console": "a broker's pages",
     "demo": "predicast demo",
 }
 """The extras that some part of Predicast needs, and which part."""

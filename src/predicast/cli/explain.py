@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from predicast.cli.files.source import Source
     from predicast.cli.files.subscriptions import Fields
-    from predicast.engine.explanation import Explanation, Outcome, Seen
+    from predicast.engine.explanation import Explanation, Outcome
     from predicast.graph import GraphExplanation
 
 NOT_MATCHED: Final = 1
@@ -162,13 +162,7 @@ def _print_graph(explanation: GraphExplanation, *, as_json: bool) -> None:
         return
     import msgspec
 
-    document = {
-        "id": explanation.id,
-        "matched": explanation.matched,
-        "mapping": {str(name): str(term) for name, term in explanation.mapping.items()},
-        "failed": explanation.failed,
-    }
-    typer.echo(msgspec.json.encode(document).decode())
+    typer.echo(msgspec.json.encode(explanation.to_document()).decode())
 
 
 def _names_a_file(argument: str) -> bool:
@@ -201,37 +195,9 @@ def _named(where: str) -> Iterator[None]:
 def _json(explanation: Explanation, about: Mapping[str, Any]) -> str:
     import msgspec
 
-    document = {
-        "id": explanation.id,
-        **({"about": about} if about else {}),
-        "matched": explanation.matched,
-        "outcome": _document(explanation.outcome),
-    }
-    return msgspec.json.encode(document).decode()
-
-
-def _document(outcome: Outcome) -> dict[str, Any]:
-    """A part of the tree; of a test what it saw, of the others their parts."""
-    document: dict[str, Any] = {"text": outcome.text, "held": outcome.held}
-    if outcome.seen:
-        document["seen"] = [_seen(each) for each in outcome.seen]
-    if outcome.reason:
-        document["reason"] = outcome.reason
-    if outcome.parts:
-        document["parts"] = [_document(part) for part in outcome.parts]
-    return document
-
-
-def _seen(seen: Seen) -> dict[str, Any]:
-    import msgspec
-
-    from predicast import Event
-    from predicast.language import event_to_json
-
-    # The JSON form of values, timestamps and intervals included.
-    values: dict[str, Any] = msgspec.json.decode(event_to_json(Event({"value": seen.value})))
-    document = {"attribute": seen.attribute, "value": values.get("value")}
-    return document | ({"inputs": [_seen(each) for each in seen.inputs]} if seen.inputs else {})
+    told = explanation.to_document()
+    id = {"id": told.pop("id")}
+    return msgspec.json.encode(id | ({"about": about} if about else {}) | told).decode()
 
 
 def _print_tree(explanation: Explanation, about: Mapping[str, Any]) -> None:

@@ -31,6 +31,7 @@ from predicast.cli.options import (
     ExpressionField,
     Format,
     IdField,
+    InvalidEvents,
     Now,
     OnInvalid,
     OnInvalidSubscription,
@@ -144,15 +145,7 @@ def match(  # noqa: PLR0913  # an option is a parameter
             autocompletion=complete_matcher,
         ),
     ] = None,
-    on_invalid: Annotated[
-        OnInvalid,
-        typer.Option(
-            "--on-invalid",
-            help="Stop at an event with an attribute that subscriptions look at and that cannot be "
-            "compared, take the attribute for absent, or skip the event. A graph that cannot be "
-            "read ends the run, or is skipped.",
-        ),
-    ] = OnInvalid.RAISE,
+    on_invalid: InvalidEvents = OnInvalid.RAISE,
     on_invalid_subscription: Annotated[
         OnInvalidSubscription,
         typer.Option(

@@ -57,6 +57,14 @@ class Format(enum.StrEnum):
     PARQUET = "parquet"
 
 
+InvalidEvents: TypeAlias = Annotated[
+    OnInvalid,
+    typer.Option(
+        "--on-invalid",
+        help="Stop at an event that cannot be read, or that has an attribute which subscriptions "
+        "look at and which cannot be compared; take the attribute for absent; or skip the event.",
+    ),
+]
 Subscriptions: TypeAlias = Annotated[
     str,
     typer.Argument(

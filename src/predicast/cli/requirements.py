@@ -12,6 +12,11 @@ import sys
 from importlib import metadata
 from typing import Final, NamedTuple
 
+import typer
+
+from predicast.cli.terminal import print_error
+
+_REFUSED: Final = 2
 PACKAGE: Final = "predicast"
 
 _REQUIREMENT: Final = re.compile(
@@ -86,6 +91,17 @@ def unmet(extra: str | None = None) -> list[str]:
         return [str(each) for each in requirements(extra) if not each.is_met()]
     except metadata.PackageNotFoundError:
         return []
+
+
+def require_extras(what: str, *extras: str) -> None:
+    """Stop with the line that installs what is missing, if anything is."""
+    missing = [each for extra in extras for each in unmet(extra)]
+    if missing:
+        them = "it" if len(missing) == 1 else "them"
+        print_error(
+            f"{what} needs {', '.join(missing)}; this installs {them}:\n  {install_line(*missing)}"
+        )
+        raise typer.Exit(_REFUSED)
 
 
 def install_line(*packages: str) -> str:

@@ -31,7 +31,7 @@ _LOOK_S: Final = 0.1
 _PATIENCE_S: Final = 300  # for one part
 
 
-class Part(NamedTuple):
+class StreamPart(NamedTuple):
     """What one part of the events came to."""
 
     version: int
@@ -45,7 +45,7 @@ class LiveOutcome(NamedTuple):
     """A stream that has ended."""
 
     world: World
-    parts: list[Part]
+    parts: list[StreamPart]
 
 
 def deliver_live(
@@ -69,7 +69,7 @@ def deliver_live(
         checkpoint=folder / "checkpoint",
         intervals=world.intervals,
     )
-    parts: list[Part] = []
+    parts: list[StreamPart] = []
     changes = 0
     try:
         for number in range(PARTS):
@@ -92,7 +92,7 @@ def _arrive(world: World, events: Path, folder: Path, rows: range) -> None:
     draft.rename(events / f"{rows.start:08}.parquet")
 
 
-def _delivered(delivery: ps.Delivery, before: list[Part], changes: int) -> Part:
+def _delivered(delivery: ps.RunningDelivery, before: list[StreamPart], changes: int) -> StreamPart:
     """Wait for the next part."""
     started = time.monotonic()
     progress = delivery.progress()
@@ -102,7 +102,7 @@ def _delivered(delivery: ps.Delivery, before: list[Part], changes: int) -> Part:
         if time.monotonic() - started > _PATIENCE_S:
             raise PipelineError(f"nothing was delivered within {_PATIENCE_S} seconds")
     assert progress.version is not None
-    return Part(
+    return StreamPart(
         version=progress.version,
         changes=changes,
         events=progress.events - sum(part.events for part in before),

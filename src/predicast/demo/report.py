@@ -29,9 +29,10 @@ def print_report(
     outcomes: Sequence[Outcome],
     live: LiveOutcome,
     pictures: Sequence[Path],
+    broker_line: str,
     seconds: float,
 ) -> None:
-    """Print all of it."""
+    """Print all of it; the last line is what to type next."""
     console.print()
     console.print(_summary(outcomes))
     for outcome in outcomes:
@@ -53,6 +54,7 @@ def print_report(
         f"            {folder / 'live' / 'deliveries'} (a Delta table) for the stream",
         f"Picture:    {', '.join(map(str, pictures))}",
         f"Done in {seconds:.0f} s, the start of Spark included.",
+        f"A broker on this data, with a console to look at it: {broker_line}",
     ):
         console.print(Text(line), soft_wrap=True)
 

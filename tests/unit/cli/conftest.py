@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.main
+import typer.testing
 from typer.testing import CliRunner, Result
 
 from predicast.cli import app
@@ -18,6 +21,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, which commands run in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built_once() -> Iterator[None]:
+    """Commands are made of their functions once: for each call, that would be most of its work."""
+    with pytest.MonkeyPatch.context() as patch:
+        made_once = cache(typer.main.get_command)
+        patch.setattr(typer.testing, "_get_command", made_once)
+        patch.setattr(typer.main, "get_command", made_once)
+        yield
 
 
 @pytest.fixture(scope="session")

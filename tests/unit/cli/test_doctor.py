@@ -93,8 +93,27 @@ def test_java_is_looked_for_and_nothing_is_changed(monkeypatch: pytest.MonkeyPat
 def test_the_demo_says_what_it_needs(run: Run, other_metadata: Path) -> None:
     declare(other_metadata, 'predicast[spark]; extra == "demo"', 'nonesuch; extra == "spark"')
     assert run("demo", code=2).stderr == (
-        "Error: the demo needs nonesuch; this installs them:\n"
+        "Error: the demo needs nonesuch; this installs it:\n"
         f"  {shlex.quote(sys.executable)} -m pip install nonesuch\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("extra", "command", "what"),
+    [
+        ("broker", ["serve"], "a broker"),
+        ("client", ["pub", "{}"], "a broker's client"),
+        ("client", ["bench"], "a broker's client"),
+        ("table", ["subscriptions", "list", "t"], "a subscription table"),
+    ],
+)
+def test_a_missing_extra_is_told_alike(
+    run: Run, other_metadata: Path, extra: str, command: list[str], what: str
+) -> None:
+    declare(other_metadata, f'nonesuch; extra == "{extra}"', f'other; extra == "{extra}"')
+    assert run(*command, code=2).stderr == (
+        f"Error: {what} needs nonesuch, other; this installs them:\n"
+        f"  {shlex.quote(sys.executable)} -m pip install nonesuch other\n"
     )
 
 

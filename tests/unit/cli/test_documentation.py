@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
+import subprocess
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import NamedTuple
 
 import pytest
 
-from tests.unit.cli.terminals import on_a_terminal
+from tests.unit.cli.terminals import here_on_a_terminal
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 PAGES = [
@@ -29,6 +30,7 @@ PAGES = [
 FILE = re.compile(r"^`([\w./-]+)`:\n\n```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
+PIPED = re.compile(r"(?:(.*) \| )?(predicast .*?)(?: \| (.*))?")
 
 
 class Example(NamedTuple):
@@ -47,9 +49,26 @@ def trimmed(text: str) -> str:
 
 
 def shown_by(command: str) -> str:
-    program = f'predicast() {{ {shlex.quote(sys.executable)} -m predicast "$@"; }}'
-    _, shown = on_a_terminal(["sh", "-c", f"{program}\n{command}"])
+    """What a terminal shows of the command: ours runs here, what it is piped with in a shell."""
+    before, ours, after = PIPED.fullmatch(command).groups()  # type: ignore[union-attr]
+    with TemporaryFile() as given, TemporaryFile() as passed_on:
+        if before:
+            given.write(run_by_a_shell(before, b""))
+            given.seek(0)
+        shown = here_on_a_terminal(
+            shlex.split(ours)[1:],
+            given=given if before else None,
+            piped_to=passed_on if after else None,
+        )
+        if after:
+            passed_on.seek(0)
+            shown += run_by_a_shell(after, passed_on.read()).decode()
     return shown
+
+
+def run_by_a_shell(command: str, given: bytes) -> bytes:
+    run = subprocess.run(["sh", "-c", command], input=given, capture_output=True, check=True)
+    return run.stdout
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -74,7 +93,8 @@ def test_every_option_and_command_is_in_the_reference() -> None:
     subscriptions = [f"subscriptions {command}" for command in on_a_table]
     pipeline = [f"pipeline {command}" for command in ("run", "init", "check")]
     files = ("match", "explain", "check", "lint", "backtest", "profile", "convert")
-    for command in (*files, *subscriptions, *pipeline, "simulate", "doctor", "demo"):
+    remote = ("pub", "sub", "top", "bench")
+    for command in (*files, *subscriptions, *pipeline, *remote, "simulate", "doctor", "demo"):
         assert f"## `predicast {command}`" in reference
         shown = shown_by(f"predicast {command} --help")
         for option in set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}:

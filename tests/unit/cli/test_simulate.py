@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -42,10 +43,15 @@ def test_the_tree_is_drawn(run: Run, folder: Path) -> None:
 
 def test_a_broken_promise_is_told_with_its_seed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     class Losing(Router):
-        def receive(self, message: Message, interface: str, now: float) -> list[Send]:
-            if isinstance(message, Events):
-                message = replace(message, events=(), matched=None)
-            return super().receive(message, interface, now)
+        def receive_all(self, arrivals: Iterable[tuple[Message, str]], now: float) -> list[Send]:
+            return super().receive_all(
+                [(emptied(message), name) for message, name in arrivals], now
+            )
+
+    def emptied(message: Message) -> Message:
+        if isinstance(message, Events):
+            return replace(message, events=(), matched=None)
+        return message
 
     monkeypatch.setattr(broker, "Router", Losing)
     result = run("simulate", *FEW, "--seed", 11, code=1)

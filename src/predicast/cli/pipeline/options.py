@@ -7,8 +7,6 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from predicast.cli.terminal import print_error
-
 REFUSED = 2
 
 File: TypeAlias = Annotated[
@@ -19,10 +17,6 @@ DEFAULT_FILE = Path("pipeline.toml")
 
 def check_packages() -> None:
     """Stop with the line that installs what is missing."""
-    from predicast.cli.requirements import install_line, unmet
+    from predicast.cli.requirements import require_extras
 
-    missing = [*unmet("spark"), *unmet("table")]
-    if missing:
-        line = install_line(*missing)
-        print_error(f"a pipeline needs {', '.join(missing)}; this installs them:\n  {line}")
-        raise typer.Exit(REFUSED)
+    require_extras("a pipeline", "spark", "table")

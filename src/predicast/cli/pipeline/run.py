@@ -12,7 +12,7 @@ from predicast.cli.pipeline.options import DEFAULT_FILE, File, check_packages
 from predicast.cli.terminal import notices, output
 
 if TYPE_CHECKING:
-    from predicast.spark.delivery.running import Delivery
+    from predicast.spark.delivery.running import RunningDelivery
 
 _LOOK_S: Final = 0.5
 
@@ -41,7 +41,7 @@ def run(
         output().print(summary(delivery.progress()), soft_wrap=True)
 
 
-def _follow(delivery: Delivery, *, quiet: bool) -> None:
+def _follow(delivery: RunningDelivery, *, quiet: bool) -> None:
     """Wait for the end, and show the figures if somebody is looking."""
     console = notices()
     if quiet or not sys.stderr.isatty() or console.is_dumb_terminal:

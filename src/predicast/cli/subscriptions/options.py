@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from predicast.cli.files.source import Form
-from predicast.cli.terminal import print_error
 
 if TYPE_CHECKING:
     from predicast.spark.subscription_table import SubscriptionTable
@@ -61,13 +60,9 @@ AsJson: TypeAlias = Annotated[
 
 def opened(path: str, *, create: bool = False) -> SubscriptionTable:
     """The table in a folder; a new one only if asked."""
-    from predicast.cli.requirements import install_line, unmet
+    from predicast.cli.requirements import require_extras
 
-    missing = unmet("table")
-    if missing:
-        line = install_line(*missing)
-        print_error(f"a subscription table needs {', '.join(missing)}; this installs it:\n  {line}")
-        raise typer.Exit(REFUSED)
+    require_extras("a subscription table", "table")
     from predicast.spark.subscription_table import SubscriptionTable
 
     return SubscriptionTable(path, create=create)
@@ -81,12 +76,7 @@ def parameter_values(given: Iterable[str] | None) -> dict[str, Any] | None:
     from predicast.language import event_from_json
 
     values: dict[str, Any] = {}
-    for each in given:
-        name, equals, value = each.partition("=")
-        if not equals or not name:
-            raise typer.BadParameter(
-                f"{each!r} is not of the form NAME=VALUE", param_hint="'--parameter'"
-            )
+    for name, value in named_texts(given):
         try:
             read = dict(event_from_json(f'{{"value": {value}}}').items())
         except PredicastError:  # no JSON: text as it stands
@@ -101,3 +91,14 @@ def check_one_way(*, alone: bool, file: str | None, what: str) -> None:
         raise typer.BadParameter(
             f"give {what}, or --from FILE" + (", not both" if alone else ""), param_hint="'--from'"
         )
+
+
+def named_texts(given: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The names that ``--parameter`` gives values to, and the texts of these."""
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not name:
+            raise typer.BadParameter(
+                f"{each!r} is not of the form NAME=VALUE", param_hint="'--parameter'"
+            )
+        yield name, value

@@ -1,0 +1,1 @@
+"""The commands that speak to a running broker."""
