@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from bench.measuring.progress import progress_bar
 from bench.measuring.result_files import write_both
 from bench.measuring.sizes import Size
-
-if TYPE_CHECKING:
-    from bench.papers.results import PapersReport
+from bench.measuring.telling import show, tell
+from bench.papers.other_runs import document, run_ontology, run_region_joins, run_routing
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
 
@@ -62,8 +59,8 @@ def language(
     if as_json:
         print(path.read_text(encoding="utf-8"), end="")
     else:
-        _show([language_table(report)])
-        _tell([path])
+        show([language_table(report)])
+        tell([path])
 
 
 @app.command()
@@ -100,10 +97,10 @@ def papers(
     except UnknownMatcherError as error:
         raise typer.BadParameter(error.message) from error
     if ONTOLOGY in chosen:
-        _run_ontology(preset, repeats, seed, out, docs)
+        run_ontology(preset, repeats, seed, out, docs)
         chosen.remove(ONTOLOGY)
     if ROUTING in chosen:
-        _run_routing(preset, seed, out, docs)
+        run_routing(preset, seed, out, docs)
         chosen.remove(ROUTING)
     if not chosen:
         return
@@ -120,55 +117,10 @@ def papers(
         )
     path = out / f"papers-{preset}.json"
     measured.write(path)
-    _tell([path])
-    _document(measured, out, docs)
+    tell([path])
+    document(measured, out, docs)
     if FILTER_INDEX in chosen:
-        _run_region_joins(preset, repeats, seed, out, docs)
-
-
-def _run_region_joins(
-    preset: Size, repeats: int | None, seed: int, out: Path, docs: Path | None
-) -> None:
-    """All pairs of two sets of regions: the batch form of that paper's matching."""
-    from bench.papers import region_joins
-
-    with progress_bar("preparing", total=region_joins.points(preset)) as bar:
-        measured = region_joins.run_region_joins(
-            size=preset, seed=seed, repeats=repeats or 5, progress=bar.step
-        )
-    path = out / f"region-joins-{preset}.json"
-    measured.write(path)
-    _show([region_joins.region_join_table(measured)])
-    _tell([path, *write_both(partial(region_joins.write_region_joins, measured), out, docs)])
-
-
-def _run_ontology(
-    preset: Size, repeats: int | None, seed: int, out: Path, docs: Path | None
-) -> None:
-    """The paper whose events are graphs: its matchers and rivals are others."""
-    from bench.papers.ontology.documents import ontology_claims, write_documents
-    from bench.papers.ontology.run import ontology_table, points, run_ontology
-
-    with progress_bar("preparing", total=points(preset)) as bar:
-        measured = run_ontology(size=preset, seed=seed, repeats=repeats or 3, progress=bar.step)
-    path = out / f"ontology-{preset}.json"
-    measured.write(path)
-    _tell([path])
-    _show([ontology_table(measured), ontology_claims(measured)])
-    _tell(write_both(partial(write_documents, measured), out, docs))
-
-
-def _run_routing(preset: Size, seed: int, out: Path, docs: Path | None) -> None:
-    """The paper's network: what its tree carries and holds, which no matcher tells."""
-    from bench.papers.routing.documents import routing_tables, write_routing
-    from bench.papers.routing.run import points, run_routing
-
-    with progress_bar("preparing", total=points()) as bar:
-        measured = run_routing(size=preset, seed=seed, progress=bar.step)
-    path = out / f"routing-{preset}.json"
-    measured.write(path)
-    _show(routing_tables(measured))
-    _tell([path, *write_both(partial(write_routing, measured), out, docs)])
+        run_region_joins(preset, repeats, seed, out, docs)
 
 
 @app.command()
@@ -181,7 +133,7 @@ def report(
     """Draw the figures and judge the claims again, from results measured before."""
     from bench.papers.results import PapersReport
 
-    _document(PapersReport.read(results), out, docs)
+    document(PapersReport.read(results), out, docs)
 
 
 @app.command()
@@ -236,10 +188,10 @@ def matchers(
                 progress=bar.step,
                 keep=lambda report: report.write(path),
             )
-        _tell([path])
+        tell([path])
     tables = [measured_table(measured), others_table(measured), goals_table(measured)]
-    _show([each for each in tables if each is not None])
-    _tell(write_both(partial(write_documents, measured), out, docs))
+    show([each for each in tables if each is not None])
+    tell(write_both(partial(write_documents, measured), out, docs))
     _fail("WRONG", measured.wrong())
 
 
@@ -266,9 +218,9 @@ def plane(
         with progress_bar("preparing", total=cells(settings)) as bar:
             measured = measure_plane(settings, seed=seed, progress=bar.step)
         measured.write(path)
-        _tell([path])
-    _show([plane_table(measured)])
-    _tell(write_both(partial(write_plane, measured), out, docs))
+        tell([path])
+    show([plane_table(measured)])
+    tell(write_both(partial(write_plane, measured), out, docs))
     for cliff in measured.cliffs():
         print(f"CLIFF: {cliff}")
 
@@ -295,8 +247,8 @@ def parameters(
         )
     path = out / "parameters.json"
     report.write(path)
-    _show([parameters_table(report)])
-    _tell([path])
+    show([parameters_table(report)])
+    tell([path])
 
 
 @app.command()
@@ -317,8 +269,8 @@ def calls(
         )
     path = out / "calls.json"
     report.write(path)
-    _show([calls_table(report)])
-    _tell([path])
+    show([calls_table(report)])
+    tell([path])
 
 
 @app.command()
@@ -331,8 +283,8 @@ def cold(*, out: Out = Path("out/bench")) -> None:
         measured = measure_cold(progress=bar.step)
     path = out / "cold.json"
     measured.write(path)
-    _show([cold_table(measured)])
-    _tell([path])
+    show([cold_table(measured)])
+    tell([path])
     _fail("LATE", measured.late())
 
 
@@ -358,8 +310,56 @@ def derived(
         )
     path = out / "derived.json"
     report.write(path)
-    _show([derived_table(report)])
-    _tell([path])
+    show([derived_table(report)])
+    tell([path])
+
+
+@app.command()
+def broker(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[BROKER]...", help="predicast, jetstream, nats, mosquitto, redis, relay."
+        ),
+    ] = None,
+    *,
+    preset: Annotated[Size, typer.Option(help="A few minutes, or up to a million.")] = Size.SMALL,
+    events: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
+    soak: Annotated[
+        float, typer.Option(min=0, help="Only watch the memory, for so many seconds.")
+    ] = 0,
+    again: Annotated[bool, typer.Option(help="Show what was measured before.")] = False,
+    out: Out = Path("out/bench"),
+    docs: Docs = None,
+) -> None:
+    """The broker beside JetStream, NATS, Mosquitto and Redis, on loopback."""
+    from bench.broker.contestants import CONTESTANTS
+    from bench.broker.load import Held
+    from bench.broker.plots import write_broker
+    from bench.broker.results import BrokerReport, broker_table, goals_table
+    from bench.broker.run import SETTINGS, measure_brokers, measure_memory, steps
+    from bench.measuring.machine import this_machine
+
+    chosen = _chosen("broker", names, CONTESTANTS)
+    settings = replace(SETTINGS[preset], events=events or SETTINGS[preset].events)
+    path = out / "broker.json"
+    report = BrokerReport.read(path) if path.exists() else BrokerReport(this_machine())
+    say = partial(print, flush=True)
+    if soak:
+        measure_memory(report, Held(10_000, 10), soak, keep=lambda r: r.write(path), tell=say)
+    elif not again:
+        report = BrokerReport(this_machine(), memory=report.memory)
+        with progress_bar("preparing", total=steps(settings, chosen)) as bar:
+            measure_brokers(
+                report,
+                settings,
+                chosen,
+                keep=lambda report: report.write(path),
+                tell=say,
+                progress=bar.step,
+            )
+    show([broker_table(report), goals_table(report)])
+    tell([path, *write_both(partial(write_broker, report), out, docs)])
 
 
 @app.command()
@@ -408,10 +408,10 @@ def spark(
                 )
             except MissingCorpusError as error:
                 raise typer.BadParameter(str(error)) from error
-        _tell([path])
+        tell([path])
     tables = [measured_table, growth_table, streams_table, goals_table]
-    _show([table(measured) for table in tables])
-    _tell(write_both(partial(write_spark, measured), out, docs))
+    show([table(measured) for table in tables])
+    tell(write_both(partial(write_spark, measured), out, docs))
     _fail("WRONG", measured.wrong())
 
 
@@ -437,8 +437,8 @@ def lists(
         )
     path = out / "lists.json"
     report.write(path)
-    _show([lists_table(report)])
-    _tell([path])
+    show([lists_table(report)])
+    tell([path])
 
 
 @app.command()
@@ -478,17 +478,10 @@ def real(
                 )
             except MissingCorpusError as error:
                 raise typer.BadParameter(str(error)) from error
-        _tell([path])
-    _show(report_tables(measured))
-    _tell(write_both(partial(write_real, measured), out, docs))
+        tell([path])
+    show(report_tables(measured))
+    tell(write_both(partial(write_real, measured), out, docs))
     _fail("WRONG", measured.wrong())
-
-
-def _document(measured: PapersReport, out: Path, docs: Path | None) -> None:
-    from bench.papers.documents import claims_table, papers_in, write_documents
-
-    _show([claims_table(measured, paper) for paper in papers_in(measured)])
-    _tell(write_both(partial(write_documents, measured), out, docs))
 
 
 def _chosen(what: str, names: Sequence[str] | None, known: Collection[str]) -> list[str]:
@@ -498,16 +491,6 @@ def _chosen(what: str, names: Sequence[str] | None, known: Collection[str]) -> l
         listed = ", ".join(known)
         raise typer.BadParameter(f"there is no {what} {unknown!r}; known: {listed}")
     return chosen
-
-
-def _show(tables: Iterable[Table]) -> None:
-    for table in tables:
-        Console().print(table)
-
-
-def _tell(written: Iterable[Path]) -> None:
-    for path in written:
-        print(f"written to {path}")
 
 
 def _fail(what: str, found: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, TypeAlias
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 WIDTH: Final = 10.0  # inches
 PANEL_HEIGHT: Final = 3.0
@@ -169,6 +170,20 @@ def name_lines(
                 "relpos": (0, 0.5),
             },
         )
+
+
+def draw_named_lines(
+    axes: Axes, lines: Mapping[str, Line], looks: Mapping[str, Look], label: str, *, stands_out: str
+) -> None:
+    """Lines with their names beside them, over what the label says, at the places measured."""
+    for name, line in lines.items():
+        draw_line(axes, line, looks[name], stands_out=name == stands_out)
+    axes.set_xticks(sorted({x for line in lines.values() for x, _ in line}))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(short))
+    axes.set_xlabel(label)
+    name_lines(axes, lines, looks.__getitem__, stands_out=stands_out)
 
 
 def plain(value: float, _: int) -> str:

@@ -28,7 +28,7 @@ class FileStream:
         self._events = folder / "events"
         self._events.mkdir()
         self.table = ps.SubscriptionTable(folder / "subscriptions")
-        self._delivery: ps.Delivery | None = None
+        self._delivery: ps.RunningDelivery | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -50,7 +50,7 @@ class FileStream:
         self._count += 1
         return clock, clock if before is None or after is None else after - before
 
-    def _started(self, like: Path) -> ps.Delivery:
+    def _started(self, like: Path) -> ps.RunningDelivery:
         schema = self._spark.read.parquet(str(like)).schema
         return ps.deliver(
             self._spark.readStream.schema(schema).parquet(str(self._events)),

@@ -9,17 +9,15 @@ from typing import Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator
 
 from bench.measuring.figures import (
     Line,
     Look,
-    draw_line,
-    name_lines,
+    draw_named_lines,
     panel_grid,
     save_figures,
-    short,
 )
+from bench.measuring.page_tables import page_table
 from bench.spark.contestants import ALONE, EQUI_JOIN, IDENTITY, ROWS
 from bench.spark.results import GROWTH_HEADINGS, SparkReport, goal_rows, growth_rows, stream_rows
 
@@ -77,14 +75,7 @@ def _by_subscriptions(report: SparkReport, distribution: str) -> dict[str, Line]
 def _draw(axes: Axes, lines: dict[str, Line], label: str) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
-    for name, line in lines.items():
-        draw_line(axes, line, LOOKS[name], stands_out=name == _OURS)
-    axes.set_xticks(sorted({x for line in lines.values() for x, _ in line}))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FuncFormatter(short))
-    axes.set_xlabel(label)
-    name_lines(axes, lines, LOOKS.__getitem__, stands_out=_OURS)
+    draw_named_lines(axes, lines, LOOKS, label, stands_out=_OURS)
 
 
 def _page(report: SparkReport) -> Iterable[str]:
@@ -92,17 +83,12 @@ def _page(report: SparkReport) -> Iterable[str]:
     yield ""
     yield f"On {report.machine}."
     yield ""
-    yield from _table(("goal", "verdict", "measured"), goal_rows(report))
+    yield from page_table(("goal", "verdict", "measured"), goal_rows(report))
     growth = growth_rows(report)
     if growth:
         yield ""
-        yield from _table(GROWTH_HEADINGS, growth)
+        yield from page_table(GROWTH_HEADINGS, growth)
     streams = stream_rows(report)
     if streams:
         yield ""
-        yield from _table(("of streams", "figure"), streams)
-
-
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[str]:
-    for row in (headings, ["---"] * len(headings), *rows):
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+        yield from page_table(("of streams", "figure"), streams)
