@@ -8,7 +8,8 @@
 PYTHON ?=
 # What `make bench` measures: the arguments of `python -m bench`.
 BENCH ?= language
-# For how long `make fuzz-arrow` runs, twice: as shipped, and with every index of a kernel checked.
+# For how long `make fuzz-arrow` runs, twice: as shipped, and with every index of a kernel checked;
+# and `make broker-faults`, on each backend.
 SECONDS ?= 300
 # How many drivers `make faults` kills.
 KILLS ?= 20
@@ -100,6 +101,10 @@ format: $(installed) ## Format the code and repair what ruff can
 fuzz: $(installed) ## Run the quick tests with many more generated examples
 	HYPOTHESIS_PROFILE=long $(QUICK) --timeout=0
 
+.PHONY: browser-test
+browser-test: $(installed) ## Try the whole console in a real browser (needs Chromium)
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest tests/browser
+
 .PHONY: soak
 soak: $(installed) ## Run the quick tests again and again on a busy machine: make soak RUNS=10
 	tools/soak $(RUNS) $(QUICK)
@@ -122,6 +127,10 @@ faults: $(java) ## Kill drivers of a stream, KILLS of them, and damage every fil
 .PHONY: simulate
 simulate: $(installed) ## Simulate networks of brokers with every fault, SEEDS of them: make simulate SEEDS=1000
 	$(BIN)/python -m tests.simulation --seeds $(SEEDS)
+
+.PHONY: broker-faults
+broker-faults: $(installed) ## Kill, pause and cut off brokers under load for SECONDS on each backend: make broker-faults SECONDS=600
+	$(BIN)/python -m tests.faults.broker --seconds $(SECONDS)
 
 .PHONY: bench
 bench: $(installed) ## Run a benchmark: make bench BENCH=language

@@ -59,18 +59,43 @@ PARTS: dict[str, tuple[str, str]] = {
         "brokers in a tree, without I/O: messages, interfaces, what each neighbour is told",
         "errors bounded_cache model language covering engine",
     ),
+    "protocol/": (
+        "what brokers and their clients say to each other: records, frames",
+        "errors model language",
+    ),
+    "client/": ("clients of a broker, async and sync", "errors model language protocol"),
+    "broker/": (
+        "tenants, backends, sessions, the server, links between brokers",
+        (
+            "errors locks arrays bounded_cache model arrow language covering engine graph "
+            "routing protocol client"
+        ),
+    ),
+    "console/": (
+        "a broker's pages for people, at its own address",
+        "errors model language engine protocol broker",
+    ),
     "testing/": (
-        "strategies and the conformance suite, for people who add a matcher",
-        "errors model derived language covering matching engine graph",
+        "strategies and conformance suites, for people who add a matcher, a dialect or a backend",
+        "errors model derived language covering matching engine graph protocol broker",
     ),
     "spark/": (
         "the same matching over DataFrames, batch and streaming",
-        "errors locks arrays bounded_cache model arrow language covering matching engine graph",
+        (
+            "errors locks arrays bounded_cache model arrow language covering matching engine graph "
+            "protocol client"
+        ),
     ),
-    "demo/": ("the three worlds of `make run`", "errors model language engine spark"),
+    "demo/": (
+        "the three worlds of `make run`",
+        "errors model language engine protocol broker spark",
+    ),
     "cli/": (
         "one command per file",
-        "errors bounded_cache model arrow language matching engine graph routing spark demo",
+        (
+            "errors bounded_cache model arrow language matching engine graph routing "
+            "protocol client broker console spark demo"
+        ),
     ),
 }
 MAY_IMPORT: dict[str, set[str]] = {
@@ -89,6 +114,7 @@ HEAVY = {
     "starlette": {"broker", "console"},
     "fastapi": {"broker", "console"},
     "uvicorn": {"broker", "console"},
+    "nicegui": {"console"},
     "pyoxigraph": {"graph"},
     "typer": {"cli"},
     "matplotlib": {"demo"},
