@@ -29,7 +29,7 @@ from predicast import Change, Engine
 from predicast import spark as ps
 from predicast.errors import DeliveryStoppedError, PredicastError, TableNotWrittenError
 from predicast.spark.delivery import batch_log, sinks
-from predicast.spark.delivery.batch_log import BatchLog
+from predicast.spark.delivery.batch_log import BatchLog, BatchRecord
 from tests.small_disk import small_disk
 from tests.spark.conftest import MODE
 
@@ -420,33 +420,57 @@ print("done", flush=True)
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_drivers_that_are_killed(stream: Stream) -> None:
     chance = random.Random(SEED)
-    batches = 6 * (KILLS or 1)
-    for number in range(batches):
+    files = 6 * (KILLS or 1)
+    for number in range(files):
         stream.put(number)
     killed = 0
+    records: dict[int, BatchRecord] = {}
     for _ in range(KILLS or 1):
         stream.change(chance.randrange(ROWS))
         killed += ran(stream, kill_after_s=chance.random() * 4)
+        records |= records_of(stream)
     assert ran(stream, None) == 0
+    records |= records_of(stream)
+    assert sorted(records) == list(range(len(records)))
+    assert all(record.finished for record in records.values())
     log = BatchLog.read(stream.checkpoint / "predicast")
-    assert log.batches == batches
-    assert log.totals.events == batches * ROWS
-    stream.check(versions_of(stream, batches))
-    print(f"{killed} drivers killed, {batches} batches delivered")  # noqa: T201
+    assert log.batches == len(records)
+    assert log.totals.events == files * ROWS
+    versions = versions_of_files(records)
+    assert versions == sorted(versions)
+    assert versions_of_commits(stream) == {n: record.version for n, record in records.items()}
+    stream.check(versions)
+    print(f"{killed} drivers killed, {len(records)} batches delivered")  # noqa: T201
 
 
-def versions_of(stream: Stream, batches: int) -> list[int]:
-    """Those that the commits of the Delta table name."""
-    history = DeltaTable(stream.delta).history()
-    named = {
+def records_of(stream: Stream) -> dict[int, BatchRecord]:
+    """The latest batches by their numbers; none where the driver was killed before the first."""
+    folder = stream.checkpoint / "predicast"
+    if not BatchLog.exists(folder):
+        return {}
+    return {record.batch: record for record in BatchLog.read(folder).records}
+
+
+def versions_of_files(records: dict[int, BatchRecord]) -> list[int]:
+    """The version that each file was matched against.
+
+    A batch is one file, or two: Spark notes the next file before it notes the batch, and who is
+    killed between the two finds both that file and another one for the batch.
+    """
+    versions: list[int] = []
+    for _, record in sorted(records.items()):
+        assert record.counts.events % ROWS == 0
+        versions += [record.version] * (record.counts.events // ROWS)
+    return versions
+
+
+def versions_of_commits(stream: Stream) -> dict[int, int]:
+    """The version of each batch that the commits of the Delta table name."""
+    return {
         int(each["predicast.batch"]): int(each["predicast.version"])
-        for each in history
+        for each in DeltaTable(stream.delta).history()
         if "predicast.batch" in each
     }
-    assert sorted(named) == list(range(batches))
-    ordered = [named[number] for number in range(batches)]
-    assert ordered == sorted(ordered)
-    return ordered
 
 
 def ran(stream: Stream, kill_after_s: float | None) -> int:
