@@ -1,5 +1,8 @@
 """Hypothesis profiles: quick by default, ``HYPOTHESIS_PROFILE=long`` for ``make fuzz``.
 
+The quick one draws the same examples every time, so that a tree which passes goes on passing;
+``make fuzz`` draws others at each run.
+
 Matchers of the tests' own are registered here, so that a file which runs every registered matcher
 runs the same ones alone as in the whole suite. What a terminal or a CI service says about the looks
 of output is settled here too, for this process and those that tests start.
@@ -22,13 +25,16 @@ _SLOW_MACHINES = [
 
 settings.register_profile(
     "quick",
+    derandomize=True,
     max_examples=20,
     stateful_step_count=20,
     deadline=None,
     print_blob=True,
     suppress_health_check=_SLOW_MACHINES,
 )
-settings.register_profile("long", settings.get_profile("quick"), max_examples=5_000)
+settings.register_profile(
+    "long", settings.get_profile("quick"), derandomize=False, max_examples=5_000
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 os.environ["COLUMNS"] = "100"
