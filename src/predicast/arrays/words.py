@@ -33,6 +33,7 @@ class Words(Sequence[str]):
         self.first, self.raw = first, raw
         self._is_ascii = is_ascii
         self.in_cases: dict[str, Words] = {}  # what was made of them once (derived/texts.py)
+        self.whole: tuple[Words, int] | None = None  # what they are a column of, and from where on
 
     @classmethod
     def of(cls, strings: Sequence[str]) -> Words:
@@ -94,6 +95,12 @@ class Words(Sequence[str]):
         """The words from one number up to another, where they lie."""
         known = self._is_ascii or None  # of words that are not, some may be
         return Words(self.first[begin : end + 1], self.raw, is_ascii=known)
+
+    def column(self, begin: int, end: int) -> Words:
+        """The same, as one of many columns: what is made of one is made of the whole at once."""
+        words = self.part(begin, end)
+        words.whole = self, begin
+        return words
 
     def encoded(self) -> list[bytes]:
         """The bytes of each."""

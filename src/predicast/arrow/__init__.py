@@ -6,8 +6,13 @@ nulls, no view, no run, no extension, and nothing that a kernel would have to do
 
 from predicast.arrow.plain import coded_text, is_list, is_text, plain, plain_type
 from predicast.arrow.tables import TableLike, as_table
-from predicast.arrow.texts_together import are_together, texts_together
+from predicast.arrow.texts_together import (
+    MOST_ROWS_TOGETHER,
+    TextsTogether,
+    texts_together,
+)
 from predicast.arrow.values import (
+    INTEGERS,
     TEXTS,
     Numbers,
     Read,
@@ -16,6 +21,7 @@ from predicast.arrow.values import (
     floats,
     instants,
     integers,
+    integers_in_place,
     is_exact,
     numbers,
     numpy_of,
@@ -27,11 +33,13 @@ from predicast.arrow.values import (
 )
 
 __all__ = [
+    "INTEGERS",
+    "MOST_ROWS_TOGETHER",
     "TEXTS",
     "Numbers",
     "Read",
     "TableLike",
-    "are_together",
+    "TextsTogether",
     "are_unicode",
     "as_table",
     "booleans",
@@ -39,6 +47,7 @@ __all__ = [
     "floats",
     "instants",
     "integers",
+    "integers_in_place",
     "is_exact",
     "is_list",
     "is_text",

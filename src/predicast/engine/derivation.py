@@ -156,12 +156,12 @@ class Derivation:
 
         if self.asks_for_now:
             batch = at_times(batch, now or datetime.now(UTC))
-        wanted = dict.fromkeys(self._always)
+        strings, wanted = {Strings}, dict.fromkeys(self._always)
         for attribute in batch.attributes():
-            if attribute in self._by_input and any(map(len, parts := batch.parts(attribute))):
-                are_strings = all(isinstance(part, Strings) for part in parts)
-                some = self._of_strings if are_strings else self._by_input
-                wanted |= dict.fromkeys(some[attribute])
+            if attribute in self._by_input:
+                types = {type(part) for part in batch.parts(attribute) if len(part)}
+                some = self._of_strings if types <= strings else self._by_input
+                wanted.update(dict.fromkeys(some[attribute]) if types else {})
         return with_derived(batch, {name: self._trees[name] for name in wanted}, hidden=self._trees)
 
     def match_batch(

@@ -6,7 +6,8 @@ refused with its row, counted over the whole table (``refusals.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -16,15 +17,17 @@ import pyarrow.compute as pc
 
 from predicast.arrays import Words, offsets
 from predicast.arrow import (
-    TEXTS,
+    INTEGERS,
+    MOST_ROWS_TOGETHER,
     Read,
-    are_together,
+    TextsTogether,
     are_unicode,
     booleans,
     coded_text,
     floats,
     instants,
     integers,
+    integers_in_place,
     is_exact,
     is_list,
     is_text,
@@ -53,6 +56,12 @@ from predicast.matching.batches.interval_columns import (
 from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leaves
 from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
 from predicast.matching.batches.refusals import Refusals
+from predicast.matching.batches.table_plans import (
+    TablePlan,
+    TextColumns,
+    table_plan,
+    text_columns,
+)
 from predicast.matching.batches.typed_values import (
     Booleans,
     ClosedEnds,
@@ -77,26 +86,34 @@ def parts_of(
     refusals: Refusals,
 ) -> dict[str, list[TypedValues]]:
     """The parts of the attributes, or of all; ``intervals`` says which columns hold ends."""
+    if attributes is not None and not intervals:
+        return _parts_alone(table, table_plan(table.schema, attributes), refusals)
     ends = _ends(table.schema, intervals or {})
     if attributes is None:
         attributes = {*find_leaves(table.schema), *ends}
     asked = {name: pair for name, pair in ends.items() if name in attributes}
-    wanted = attributes
-    if asked:
-        wanted = {*attributes, *(column for pair in asked.values() for column in pair)}
+    wanted = {*attributes, *(column for pair in asked.values() for column in pair)}
     leaves = find_leaves(table.schema, wanted)
     alone = {n: leaf for n, leaf in leaves.items() if n in attributes and n not in asked}
-    small = _small_columns(table, alone)
-    found = {
-        name: small[name] if name in small else _parts(table, leaf, refusals)
-        for name, leaf in alone.items()
-    }
+    plan = TablePlan(alone, text_columns(table.schema, alone))
+    found = _parts_alone(table, plan, refusals)
     for name, pair in asked.items():
         ends_ = [_end(name, column, table, leaves) for column in pair]
         lows, highs = (_parts(table, end, refusals) for end in ends_[:2])
         opens = [_is_open(table, end) for end in ends_[2:]]
         found[name] = _interval_parts(name, lows, highs, opens, table.num_rows, refusals)
     return found
+
+
+def _parts_alone(
+    table: pa.Table, plan: TablePlan, refusals: Refusals
+) -> dict[str, list[TypedValues]]:
+    """The parts of columns that each hold an attribute."""
+    small = _small_columns(table, plan.texts)
+    return {
+        name: small[name] if name in small else _parts(table, leaf, refusals)
+        for name, leaf in plan.leaves.items()
+    }
 
 
 def _parts(table: pa.Table, leaf: LeafColumn, refusals: Refusals) -> list[TypedValues]:
@@ -108,6 +125,10 @@ def _parts(table: pa.Table, leaf: LeafColumn, refusals: Refusals) -> list[TypedV
         strings = _strings_in_place(table.column(leaf.column))
         if strings is not None:
             return strings
+    if kind.id in INTEGERS and not leaf.path:
+        whole = integers_in_place(table.column(leaf.column))
+        if whole is not None:
+            return [Integers(*whole)]
     pieces = list(leaf.pieces(table))
     if is_exact(kind):
         return _number_parts(pieces)
@@ -209,27 +230,30 @@ def _number_parts(pieces: list[Piece]) -> list[TypedValues]:
     return parts
 
 
-def _small_columns(
-    table: pa.Table, leaves: Mapping[str, LeafColumn]
-) -> dict[str, list[TypedValues]]:
+def _small_columns(table: pa.Table, texts: TextColumns) -> dict[str, list[TypedValues]]:
     """The parts of those columns of text that can be read together, which small batches' can."""
-    chunks: dict[str, pa.Array] = {}
-    for name, leaf in leaves.items():
-        if leaf.type.id in TEXTS and not leaf.path:
-            column = table.column(leaf.column)
-            if column.num_chunks == 1 and column.type.id in TEXTS:
-                chunks[name] = column.chunk(0)
-    arrays = [*chunks.values()]
-    if not are_together(arrays):
-        return {}
     found: dict[str, list[TypedValues]] = {}
-    for (name, chunk), texts in zip(chunks.items(), texts_together(arrays), strict=True):
-        if texts is None:
-            continue
-        words = Words(texts.first, texts.raw)
-        if words.is_ascii() or are_unicode(chunk):
-            found[name] = [Strings(None, texts.places, words)] if len(words) else []
+    if not 0 < table.num_rows <= MOST_ROWS_TOGETHER:
+        return found
+    for columns in texts:
+        chunked = [table.column(column) for column in columns.values()]
+        if all(column.num_chunks == 1 for column in chunked):
+            together = texts_together([column.chunk(0) for column in chunked])
+            if together is not None:
+                found |= zip(columns, _columns_of(together, table.num_rows), strict=True)
     return found
+
+
+def _columns_of(together: TextsTogether, length: int) -> Iterator[list[TypedValues]]:
+    """The parts of each of some columns of one length."""
+    texts, starts, rows, is_ascii = together
+    words = Words(texts.first, texts.raw, is_ascii=is_ascii)
+    for begin, end in pairwise(starts):
+        if begin == end:
+            yield []
+            continue
+        where = None if rows is None or end - begin == length else rows[begin:end]
+        yield [Strings(None, where, words.column(begin, end))]
 
 
 def _strings_in_place(column: pa.ChunkedArray) -> list[TypedValues] | None:

@@ -31,6 +31,7 @@ from predicast.model.decimals import ExactDecimal
 from predicast.model.values import microseconds
 
 _MOST_BYTES: Final = 1 << 20  # that are compared at once
+_FEW_TEXTS: Final = 16  # that are compared one by one sooner
 
 Column: TypeAlias = list[TypedValues]  # parts that share no row
 
@@ -106,10 +107,20 @@ def aligned(parts: Sequence[TypedValues]) -> list[TypedValues] | None:
     for part in limited[1:]:
         if part.rows is not rows:
             assert part.rows is not None
-            rows = np.intersect1d(rows, part.rows, assume_unique=True)
+            rows = _common(rows, part.rows)
     if not len(rows):
         return None
     return [_in_rows(part, rows) for part in parts]
+
+
+def _common(some: Rows, others: Rows) -> Rows:
+    """The rows that are among both, which ascend."""
+    if not len(some):
+        return some
+    places = np.searchsorted(some, others)
+    places[places == len(some)] = 0
+    both: Rows = others[some[places] == others]
+    return both
 
 
 def _in_rows(part: TypedValues, rows: Rows) -> TypedValues:
@@ -155,7 +166,7 @@ def are_same(left: Strings, right: Strings) -> Mask:
     sizes = a.first[one + 1] - a.first[one]
     same: Mask = np.equal(sizes, b.first[other + 1] - b.first[other])
     places = np.flatnonzero(same)
-    if sizes[places].sum() > _MOST_BYTES:
+    if len(places) <= _FEW_TEXTS or sizes[places].sum() > _MOST_BYTES:
         for place in places.tolist():
             same[place] = a.bytes_at(one[place]) == b.bytes_at(other[place])
         return same

@@ -91,12 +91,14 @@ def _change_cases(batch: EventBatch, trees: Iterable[Tree]) -> None:
     """Change the case of all columns of strings together: most of what rules derive is that."""
     wanted: dict[str, list[Words]] = {case: [] for case in texts.CASES}
     for tree in trees:
-        match tree:
-            case Call("lower" | "upper" as case, (Input(name),)):
-                parts = (part for part in batch.parts(name) if isinstance(part, Strings))
-                wanted[case] += (part.words for part in parts)
-    for name, words in wanted.items():
-        texts.change_together(name, words)
+        # No pattern: there may be hundreds, and most often there is nothing to do.
+        if isinstance(tree, Call) and tree.function in wanted:
+            [subject] = tree.arguments
+            for part in batch.parts(subject.name) if isinstance(subject, Input) else ():
+                if isinstance(part, Strings) and part.words.whole is None:
+                    wanted[tree.function].append(part.words)
+    for case, words in wanted.items():
+        texts.change_together(case, words)
 
 
 def at_times(batch: EventBatch, now: datetime | str) -> EventBatch:

@@ -36,6 +36,9 @@ CASES: Final = {
 
 def in_case(case: str, words: Words) -> Words:
     """The words in lower or upper case, which they keep for whoever asks again."""
+    if words.whole is not None:
+        whole, begin = words.whole
+        return in_case(case, whole).column(begin, begin + len(words))
     if case not in words.in_cases:
         words.in_cases[case] = _in_case(words, CASES[case])
     return words.in_cases[case]
