@@ -61,7 +61,7 @@ def main(url: str, folder: str, when: str, which: str) -> None:
         if (now, batch) == (when, int(which)):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # which has this package
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # which has this package
     settings: dict[str, Any] = {"spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "1"}
     session = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
     deliver(session, url, Path(folder), 3, fall)

@@ -7,7 +7,6 @@ is shifted on its way through the pipeline is noticed.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from predicast.spark.java import ensure_java
+from tests.spark.early_worker import write_launcher
 
 MODE = os.environ.get("PREDICAST_TEST_SPARK", "classic")
 
@@ -28,7 +28,11 @@ one_more_stream = pytest.mark.skipif(
 
 # Jobs are tiny, in this process and in those that tests start: Java's second compiler takes a
 # third of the processor time, and is never done before they are.
-os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+os.environ["SPARK_SUBMIT_OPTS"] = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+    # No test fails because the machine is slow.
+    " -Dspark.python.authenticate.socketTimeout=20m -Dspark.network.timeout=20m"
+)
 
 SETTINGS = {
     "spark.sql.session.timeZone": "Asia/Kolkata",
@@ -51,10 +55,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     ensure_java()
     # Workers run in this Python, whatever the machine calls python3.
-    os.environ["PYSPARK_PYTHON"] = sys.executable
+    launcher = tmp_path_factory.mktemp("python") / "python"
+    write_launcher(launcher)
+    os.environ["PYSPARK_PYTHON"] = str(launcher)
     if MODE == "connect":
         os.environ["SPARK_TESTING"] = "1"  # a server on any free port rather than 15002, and no UI
         builder = SparkSession.builder.remote("local[2]")

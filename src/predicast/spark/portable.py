@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 Task: TypeAlias = "Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]"
 
 
+def python_remedy() -> str:
+    """What to do about workers that run in another Python."""
+    return (
+        "Start Spark (with Spark Connect: its server) with "
+        f"PYSPARK_PYTHON={shlex.quote(sys.executable)} in the environment, so that workers run in "
+        "the driver's Python; on other machines, install predicast in the workers' Python."
+    )
+
+
 def portable(task: Task) -> Task:
     """The same task as a function for ``mapInArrow``.
 
@@ -35,11 +44,7 @@ def portable(task: Task) -> Task:
     packed = pickle.dumps(task)
     name, module = WorkerPythonError.__name__, WorkerPythonError.__module__
     driver = sys.executable
-    remedy = (
-        f"Start Spark (with Spark Connect: its server) with PYSPARK_PYTHON={shlex.quote(driver)} "
-        "in the environment, so that workers run in the driver's Python; on other machines, "
-        "install predicast in the workers' Python."
-    )
+    remedy = python_remedy()
 
     # Nested, because Spark pickles only what no module holds by value.
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -19,7 +19,7 @@ from predicast.spark.delivery.batches import (
 from predicast.spark.delivery.checkpoint import Checkpoint
 from predicast.spark.delivery.columns import DeliveryColumns
 from predicast.spark.delivery.places import folder
-from predicast.spark.delivery.running import RunningDelivery, told
+from predicast.spark.delivery.running import RunningDelivery, started
 from predicast.spark.delivery.sinks import Sinkable, sinks_of
 from predicast.spark.options import check_choice
 from predicast.spark.placement import Strategy, checked_strategy, refuse_folder
@@ -27,6 +27,7 @@ from predicast.spark.shipping import check_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from predicast.spark.delivery.job import Output
 
@@ -109,7 +110,8 @@ def deliver(  # noqa: PLR0913  # a stream has as many choices, all by keyword
         ),
     )
     _check_state(events, runner)
-    return RunningDelivery(_started(events, runner, trigger, name), runner.checkpoint, table)
+    query = started(_writer(events, runner, trigger, name))
+    return RunningDelivery(query, runner.checkpoint, table)
 
 
 def check_strategy(strategy: Strategy, output: Output) -> None:
@@ -162,19 +164,12 @@ def _is_connect(events: DataFrame) -> bool:
     return type(events).__module__.startswith("pyspark.sql.connect")
 
 
-def _started(
+def _writer(
     events: DataFrame, runner: BatchRunner, trigger: Mapping[str, Any] | None, name: str | None
-) -> Any:
-    from pyspark.errors import PySparkException
-
+) -> DataStreamWriter:
     writer = events.writeStream.foreachBatch(runner).option(
         "checkpointLocation", runner.checkpoint.as_uri()
     )
     if trigger is not None:
         writer = writer.trigger(**trigger)
-    if name is not None:
-        writer = writer.queryName(name)
-    try:
-        return writer.start()
-    except PySparkException as error:
-        raise told(error) from error
+    return writer if name is None else writer.queryName(name)

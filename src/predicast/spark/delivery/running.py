@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from predicast import errors
-from predicast.errors import DeliveryStoppedError, PredicastError
 from predicast.spark.delivery.batch_log import BatchLog, BatchRecord
 from predicast.spark.delivery.checkpoint import Checkpoint
+from predicast.spark.delivery.stopped import is_not_connected, told
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from predicast.spark.delivery.batches import VersionedTable
 
 _RECENT: Final = 10  # batches that rates are taken from
-_NO_ROOM: Final = "No space left on device"
-_OURS: Final = re.compile(r"predicast\.errors\.(\w+): (.*?)(?:\n\n|\n?\s*$|\n\s+at )", re.DOTALL)
+_STARTS: Final = 3  # of a stream whose Python is not there in time
 
 
 class Progress(NamedTuple):
@@ -114,17 +112,19 @@ def _lag(records: tuple[BatchRecord, ...]) -> float | None:
     return last.seconds if last.finished else (datetime.now(UTC) - last.at).total_seconds()
 
 
-def told(error: Exception) -> PredicastError:
-    """The error of ours that ended a query, or one that says what to do about Spark's own."""
-    found = _OURS.findall(str(error))
-    for name, message in reversed(found):
-        kind = getattr(errors, name, None)
-        if isinstance(kind, type) and issubclass(kind, PredicastError):
-            return kind(message.strip())
-    first = str(error).strip().partition("\n")[0]
-    if _NO_ROOM in str(error):
-        first = f"{_NO_ROOM}, of the sinks, the checkpoint or Spark's own; make room ({first})"
-    return DeliveryStoppedError(
-        f"the stream has stopped: {first}\nWhat it has delivered is whole; deliver again with the "
-        "same checkpoint, and it goes on with the batch that failed"
-    )
+def started(writer: DataStreamWriter) -> StreamingQuery:
+    """Start a stream.
+
+    On Spark Connect the Python that runs batches has ten seconds to be there, which no setting
+    changes, and on a busy machine takes longer to import PySpark. No batch has begun by then, so it
+    is tried again.
+    """
+    from pyspark.errors import PySparkException
+
+    for left in reversed(range(_STARTS)):
+        try:
+            return writer.start()
+        except PySparkException as error:
+            if not (left and is_not_connected(error)):
+                raise told(error) from error
+    raise AssertionError("the last start is answered or raises")
