@@ -11,7 +11,8 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from predicast.covering.filter import Filter
-from predicast.covering.interest import News, Wish
+from predicast.covering.interest import News
+from predicast.covering.wish import Wish
 from predicast.engine import Change, Operation, Subscribe, Unsubscribe
 from predicast.model import Absent, Subscription
 
@@ -71,7 +72,7 @@ class Announcer:
             key = statement if opaque else Filter(statement, absent)
             wish = by_key.pop(key, None)
             if wish is None:
-                wish = Wish(key, statement, None)
+                wish = Wish(key, statement)
                 left.gone.append(wish)
             self._ids[wish] = id
             self._given = max(self._given, int(id))
