@@ -13,7 +13,11 @@ from typer.testing import CliRunner
 
 from predicast.cli import app
 from predicast.client import connect, connect_sync
-from predicast.errors import NotAllowedError
+from predicast.errors import (
+    DuplicateIdError,
+    NotAllowedError,
+    NotConnectedError,
+)
 from tests.integration.socket_server import socket_server
 
 
@@ -69,6 +73,34 @@ def test_published_lines_come_to_a_durable_subscription(server: str, tmp_path: P
     assert deliveries[0]["subscriptions"] == ["cheap"]
     again = run("sub", "--durable", "cheap", "--after", "0", "-n", "1", "-f", "pretty", *to)
     assert '{"price": 9}' in again
+
+
+def test_a_mistake_among_lines_is_told_by_its_line(server: str, tmp_path: Path) -> None:
+    to = ("--server", server)
+    lines = '{"line": 1}\n\n{"line": 3\n{"line": 4}\n'
+    said = run("pub", *to, input=lines, code=2)
+    assert "standard input, line 3: not JSON" in said
+    assert "nothing from line 3 on was published" in said
+    (tmp_path / "events.jsonl").write_text(lines, encoding="utf-8")
+    said = run("pub", "events.jsonl", *to, code=2)
+    assert "events.jsonl, line 3: not JSON" in said
+    assert "nothing from line 1 on was published" in said
+
+
+def test_another_expression_under_the_same_id_is_told(server: str) -> None:
+    with connect_sync(server) as client:
+        client.subscribe("same < 3", id="same", durable=True)
+        client.subscribe("same < 3", id="same", durable=True)
+        with pytest.raises(DuplicateIdError, match="says something else: 'same < 3'"):
+            client.subscribe("same < 4", id="same", durable=True)
+
+
+def test_tls_where_there_is_none_is_told(server: str) -> None:
+    with (
+        pytest.raises(NotConnectedError, match="is it http://"),
+        connect_sync(server.replace("http:", "https:"), patience=0),
+    ):
+        pass
 
 
 def test_subscriptions_are_listed_changed_paused_and_removed(server: str) -> None:

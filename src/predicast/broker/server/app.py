@@ -36,7 +36,13 @@ from predicast.broker.server.publishing import answer
 from predicast.broker.server.state import ServerState
 from predicast.broker.session import ConnectionLimits, Permissions, serve_websocket
 from predicast.broker.webhooks import Pusher, PushOptions
-from predicast.errors import BackendError, HttpError, PredicastError, shortened
+from predicast.errors import (
+    BackendError,
+    HttpError,
+    LimitReachedError,
+    PredicastError,
+    shortened,
+)
 
 _log: Final = logging.getLogger(__name__)
 _TENANT: Final = "predicast-tenant"
@@ -109,6 +115,7 @@ class _Lifespan:
         state = self._state
         await stack.enter_async_context(state.broker)
         state.access.on_change = state.pusher.heard
+        state.access.private_sinks = state.pusher.options.allow_private
         stack.push_async_callback(state.pusher.stop)
         await state.pusher.start()
         if state.links is not None:
@@ -210,6 +217,16 @@ class _Socket:
         except PredicastError as error:
             await _refuse(websocket, error)
             return
+        try:
+            with self._state.connection(tenant):
+                await self._until_revoked(websocket, grant, tenant)
+        except LimitReachedError as error:
+            await _refuse(websocket, error)
+
+    async def _until_revoked(
+        self, websocket: WebSocket, grant: Grant, tenant: LimitedTenant
+    ) -> None:
+        access = self._state.access
         serving = asyncio.ensure_future(self._serve(websocket, self._state, grant, tenant))
         revoked = asyncio.ensure_future(access.until_revoked(websocket.headers))
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Iterable
 from typing import Any
@@ -61,9 +62,10 @@ class TenantRequests:
             case FindDefinitions():
                 return await self._find(request)
             case ExplainOne():
-                return self._tenant.explain(request.id, request.event)
+                return await asyncio.to_thread(self._tenant.explain, request.id, request.event)
             case TryEvents():
-                return self._tenant.dry_run(request.events, request.most)
+                # It may take a second, in which others are served.
+                return await asyncio.to_thread(self._tenant.dry_run, request.events, request.most)
             case LookAround():
                 return self._tenant.statistics(), await self._tenant.pending()
         return None
