@@ -6,18 +6,22 @@ import json
 import stat
 import threading
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from predicast.cli import app
+from predicast.cli.remote.top import screen
 from predicast.client import connect, connect_sync
 from predicast.errors import (
     DuplicateIdError,
     NotAllowedError,
     NotConnectedError,
 )
+from predicast.protocol.frames import Statistics, WireNeighbour
 from tests.integration.socket_server import socket_server
 
 
@@ -142,6 +146,17 @@ def test_top_and_bench_have_figures(server: str) -> None:
         assert found["published_per_s"] > 0
         assert found["p50_ms"] <= found["p99_9_ms"]
     assert run("subs", "list", "--text", "bench-", "--json", "--server", server) == ""
+
+
+def test_top_shows_linked_brokers() -> None:
+    def at(count: int) -> Statistics:
+        core = WireNeighbour("core", "parent", True, 10 * count, count, 7)
+        return Statistics(counts={}, pending={}, brokers=[core])
+
+    console = Console(width=100, record=True, file=StringIO())
+    console.print(screen("here", at(3), at(1), 2.0))
+    *_, last = console.export_text().splitlines()
+    assert last.split() == ["core", "parent", "connected", "30", "10", "3", "1", "7"]
 
 
 def test_a_synchronous_client_hears_what_another_thread_publishes(server: str) -> None:

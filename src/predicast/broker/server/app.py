@@ -23,7 +23,7 @@ from starlette.routing import Match, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from predicast.broker.access import LINK, Access, Grant
+from predicast.broker.access import ADMIN, LINK, Access, Grant
 from predicast.broker.access.limited_tenant import LimitedTenant
 from predicast.broker.broker import Broker
 from predicast.broker.links import Links, serve_link
@@ -43,6 +43,7 @@ from predicast.errors import (
     PredicastError,
     shortened,
 )
+from predicast.protocol.frames import WireNeighbour
 
 _log: Final = logging.getLogger(__name__)
 _TENANT: Final = "predicast-tenant"
@@ -263,7 +264,25 @@ async def _session(
         permissions=Permissions(grant.scopes),
         limits=limits,
         clock=state.broker.clock,
+        neighbours=lambda: _neighbours(state, grant, tenant.name),
     )
+
+
+def _neighbours(state: ServerState, grant: Grant, tenant: str) -> list[WireNeighbour]:
+    """The brokers that are linked to this one, for whoever may see them."""
+    if state.links is None or ADMIN not in grant.scopes:
+        return []
+    return [
+        WireNeighbour(
+            each.name,
+            each.role,
+            each.is_connected,
+            each.traffic.events_in,
+            each.traffic.events_out,
+            each.waiting,
+        )
+        for each in state.links.status(tenant).neighbours
+    ]
 
 
 async def _link(
