@@ -21,9 +21,12 @@ import pytest
 
 _PLACES = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
 _PROBE_S = 5.0
+_UPDATE_S = 120.0
 _INSTALL_S = 300.0
 _TRY_AGAIN_S = 3600.0  # after it failed
 _QUICK = ["-o", "Acquire::http::Timeout=10", "-o", "Acquire::Retries=0"]
+_QUICK += ["-o", "DPkg::Lock::Timeout=60"]  # somebody else's apt-get may be at work
+_INSTALL = ["--yes", "--no-install-recommends"]
 
 
 def program(name: str, package: str) -> str:
@@ -43,38 +46,52 @@ def _installed(package: str) -> str:
         return "installing it takes root"
     if shutil.which("apt-get") is None:
         return "there is no apt-get"
-    outcome = Path(tempfile.gettempdir()) / f"predicast-tests-{package}"
-    with outcome.open("a+", encoding="utf-8") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)  # whoever comes second finds it done
-        file.seek(0)
-        said = file.read()
-        if not said or time.time() - outcome.stat().st_mtime > _TRY_AGAIN_S:
-            said = _install(package)
-            file.truncate(0)
-            file.write(said)
+    folder = Path(tempfile.gettempdir())
+    outcome = folder / f"predicast-tests-{package}"
+    # One for all packages: apt-get fails where another one runs.
+    with (folder / "predicast-tests-apt").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)  # whoever comes second finds it done
+        if outcome.exists() and time.time() - outcome.stat().st_mtime < _TRY_AGAIN_S:
+            return outcome.read_text(encoding="utf-8")
+        said = _install(package)
+        outcome.write_text(said, encoding="utf-8")
         return said
 
 
 def _install(package: str) -> str:
-    command = ["apt-get", "install", "--yes", "--no-install-recommends", *_QUICK, package]
     try:
-        listed = subprocess.run(
-            [*command, "--print-uris"], capture_output=True, text=True, check=False, timeout=60
-        )
-        mirror = re.search(r"'(https?://[^']+)'", listed.stdout)
-        if mirror is None:
-            return "apt-get knows no such package; apt-get update may help"
-        request = urllib.request.Request(mirror[1], method="HEAD")
-        with urllib.request.urlopen(request, timeout=_PROBE_S):
-            pass
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_INSTALL_S,
-            env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
-        )
+        if not _is_there(package):
+            # Images come without lists, or with old ones that name packages which are gone. Some
+            # source may not answer, and others do: what matters is whether ours is there now.
+            _apt_get("update", seconds=_UPDATE_S)
+            if not _is_there(package):
+                return "apt-get knows no such package, or its mirror has it no more"
+        done = _apt_get("install", *_INSTALL, package, seconds=_INSTALL_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"it cannot be fetched: {error}"
     return "installed" if done.returncode == 0 else done.stderr.strip()[-300:]
+
+
+def _is_there(package: str) -> bool:
+    """Whether apt-get knows it, and the mirror has it; raises if no mirror answers."""
+    listed = _apt_get("install", *_INSTALL, "--print-uris", package, seconds=60)
+    mirror = re.search(r"'(https?://[^']+)'", listed.stdout)
+    if mirror is None:
+        return False
+    request = urllib.request.Request(mirror[1], method="HEAD")
+    try:
+        with urllib.request.urlopen(request, timeout=_PROBE_S):
+            return True
+    except urllib.error.HTTPError:
+        return False
+
+
+def _apt_get(*arguments: str, seconds: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["apt-get", *_QUICK, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=seconds,
+        env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"},
+    )

@@ -166,3 +166,21 @@ def test_nothing_is_shown_without_a_token(browser: Browser, tmp_path: Path) -> N
         run.stdin.flush()
         expect(page.get_by_label("Token")).to_be_visible()
         page.close()
+
+
+@at_length
+def test_on_a_narrow_screen_the_page_is_not_covered(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 760})
+    page.goto("/console/subscriptions/edit")
+    page.locator(".cm-content").click()
+    page.keyboard.type("price <")
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("link", name="Tester")).not_to_be_visible()
+    page.get_by_label("Show or hide the pages").click()
+    page.get_by_role("link", name="Tester").click()
+    page.wait_for_url("**/console/tester")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/console/subscriptions/edit")
+    expect(page.get_by_role("link", name="Tester")).to_be_visible()
+    page.get_by_label("Show or hide the pages").click()
+    expect(page.get_by_role("link", name="Tester")).not_to_be_visible()

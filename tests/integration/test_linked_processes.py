@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from predicast.broker.access import TokenFile
+from predicast.client import connect_sync
 from tests.integration.serving import Serving, until
 
 
@@ -66,6 +67,9 @@ def test_what_is_acknowledged_arrives_through_a_middle_that_is_killed_and_frozen
     for each in (core, leaf):
         each.post("/subscriptions", {"id": "all", "where": "n >= 0"})
     until(lambda: leaf.is_settled and core.is_settled, "wishes are known")
+    with connect_sync(middle.address) as client:  # what `predicast top` shows
+        linked = {(each.name, each.role) for each in client.statistics().brokers}
+    assert linked == {("core", "parent"), ("leaf", "child")}
     leaf.publish([{"n": n} for n in range(10)], "a")
     core.publish([{"n": n} for n in range(100, 110)], "b")
     middle.kill()

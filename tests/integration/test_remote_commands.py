@@ -6,14 +6,22 @@ import json
 import stat
 import threading
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from predicast.cli import app
+from predicast.cli.remote.top import screen
 from predicast.client import connect, connect_sync
-from predicast.errors import NotAllowedError
+from predicast.errors import (
+    DuplicateIdError,
+    NotAllowedError,
+    NotConnectedError,
+)
+from predicast.protocol.frames import Statistics, WireNeighbour
 from tests.integration.socket_server import socket_server
 
 
@@ -71,6 +79,34 @@ def test_published_lines_come_to_a_durable_subscription(server: str, tmp_path: P
     assert '{"price": 9}' in again
 
 
+def test_a_mistake_among_lines_is_told_by_its_line(server: str, tmp_path: Path) -> None:
+    to = ("--server", server)
+    lines = '{"line": 1}\n\n{"line": 3\n{"line": 4}\n'
+    said = run("pub", *to, input=lines, code=2)
+    assert "standard input, line 3: not JSON" in said
+    assert "nothing from line 3 on was published" in said
+    (tmp_path / "events.jsonl").write_text(lines, encoding="utf-8")
+    said = run("pub", "events.jsonl", *to, code=2)
+    assert "events.jsonl, line 3: not JSON" in said
+    assert "nothing from line 1 on was published" in said
+
+
+def test_another_expression_under_the_same_id_is_told(server: str) -> None:
+    with connect_sync(server) as client:
+        client.subscribe("same < 3", id="same", durable=True)
+        client.subscribe("same < 3", id="same", durable=True)
+        with pytest.raises(DuplicateIdError, match="says something else: 'same < 3'"):
+            client.subscribe("same < 4", id="same", durable=True)
+
+
+def test_tls_where_there_is_none_is_told(server: str) -> None:
+    with (
+        pytest.raises(NotConnectedError, match="is it http://"),
+        connect_sync(server.replace("http:", "https:"), patience=0),
+    ):
+        pass
+
+
 def test_subscriptions_are_listed_changed_paused_and_removed(server: str) -> None:
     to = ("--server", server)
     run("subs", "add", "x1", "x < 3", "--owner", "bob", *to)
@@ -110,6 +146,17 @@ def test_top_and_bench_have_figures(server: str) -> None:
         assert found["published_per_s"] > 0
         assert found["p50_ms"] <= found["p99_9_ms"]
     assert run("subs", "list", "--text", "bench-", "--json", "--server", server) == ""
+
+
+def test_top_shows_linked_brokers() -> None:
+    def at(count: int) -> Statistics:
+        core = WireNeighbour("core", "parent", True, 10 * count, count, 7)
+        return Statistics(counts={}, pending={}, brokers=[core])
+
+    console = Console(width=100, record=True, file=StringIO())
+    console.print(screen("here", at(3), at(1), 2.0))
+    *_, last = console.export_text().splitlines()
+    assert last.split() == ["core", "parent", "connected", "30", "10", "3", "1", "7"]
 
 
 def test_a_synchronous_client_hears_what_another_thread_publishes(server: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import re
 from collections.abc import Mapping
@@ -125,6 +126,18 @@ def check_public(host: str, addresses: list[str]) -> list[str]:
                 scope="private webhooks",
             )
     return addresses
+
+
+def check_not_inside(url: str) -> None:
+    """Refuse an address that is plainly this machine or network, when it is given.
+
+    Where a name leads is looked at whenever it is called.
+    """
+    host = check_sink(url).host
+    if host == "localhost" or host.endswith(".localhost"):
+        check_public(host, ["127.0.0.1"])
+    with contextlib.suppress(ValueError):
+        check_public(host, [str(ipaddress.ip_address(host.partition("%")[0]))])
 
 
 def _without_user(parts: SplitResult) -> str:

@@ -137,6 +137,8 @@ def serve(  # noqa: PLR0913  # an option is a parameter
     check_tls(listening)
     age = None if retention is None else _seconds(retention)
     known = _ontology(ontology)
+    # Events, and the secrets of webhooks, are for the eyes of whoever runs the broker.
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
     broker = Broker(_backend(backend, data, age, retention_mb, known))
     access = Access(
         broker,
@@ -208,7 +210,6 @@ def _links(
     from predicast.broker.links import Links, LinkSettings, Parent, SqliteLinkStore
 
     attached = tuple(Parent(url, token) for url in parents or ())
-    data.mkdir(parents=True, exist_ok=True)
     return Links(broker, SqliteLinkStore(data), [LinkSettings(parents=attached, name=name)])
 
 
@@ -247,12 +248,14 @@ def _tell(address: str, data: str, *, has_tokens: bool, has_console: bool) -> No
     from rich.text import Text
 
     token = ' -H "Authorization: Bearer $TOKEN"' if has_tokens else ""
+    # Whatever leads to every address of a machine is none that can be called.
+    here = address.replace("//0.0.0.0:", "//localhost:").replace("//[::]:", "//localhost:")
     lines = [
-        ("publish", f"curl {address}/events{token} --json '{_EVENT}'"),
-        ("subscribe", f"curl {address}/subscriptions{token} --json '{_SUBSCRIPTION}'"),
-        ("receive", f"curl -N {address}/subscriptions/cheap/deliveries{token}"),
-        ("look up", f"{address}/docs"),
-        *([("look", f"{address}/")] if has_console else []),
+        ("subscribe", f"curl {here}/subscriptions{token} --json '{_SUBSCRIPTION}'"),
+        ("publish", f"curl {here}/events{token} --json '{_EVENT}'"),
+        ("receive", f"curl -N {here}/subscriptions/cheap/deliveries{token}"),
+        ("look up", f"{here}/docs"),
+        *([("look", f"{here}/")] if has_console else []),
     ]
     console = notices()
     console.print(

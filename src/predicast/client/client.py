@@ -35,6 +35,7 @@ from predicast.errors import (
     NotConnectedError,
     PredicastError,
     UnknownIdError,
+    shortened,
 )
 from predicast.language import attributes_to_json
 from predicast.language.reading import WHERE
@@ -167,7 +168,11 @@ class Client:
         except DuplicateIdError:
             held = await self.definition(definition.id)
             if _states(held) != _states(definition):
-                raise
+                raise DuplicateIdError(
+                    f"the subscription {definition.id!r} is there already, and says something "
+                    f"else: {shortened(held.expression)}; change it, or take another id",
+                    id=definition.id,
+                ) from None
 
     async def consume(
         self,

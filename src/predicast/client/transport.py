@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from typing import Any, Final, Protocol
 
 from predicast.errors import NotAllowedError, NotConnectedError, ProtocolError
@@ -84,7 +85,21 @@ async def open_transport(url: str, token: str | None, framing: Framing) -> Trans
             f"what answers at {url} is no broker: it said {code}", url=url
         ) from None
     except websockets.WebSocketException as error:
-        raise NotConnectedError(f"what answers at {url} is no broker: {error}", url=url) from None
+        hint = "" if url.startswith("wss:") else "; if it wants TLS, say https://"
+        raise NotConnectedError(
+            f"what answers at {url} is no broker: {error}{hint}", url=url
+        ) from None
+    except ssl.SSLCertVerificationError as error:
+        raise NotConnectedError(
+            f"the certificate of {url} is not trusted: {error.verify_message}; name one of your "
+            "own, or who signed it, by the variable SSL_CERT_FILE",
+            url=url,
+        ) from None
+    except ssl.SSLError as error:
+        raise NotConnectedError(
+            f"what answers at {url} does not speak TLS as we do ({error.reason}); is it http://?",
+            url=url,
+        ) from None
     except (OSError, TimeoutError) as error:
         raise NotConnectedError(
             f"no broker answers at {url} ({error}); `predicast serve` starts one", url=url

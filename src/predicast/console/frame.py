@@ -41,7 +41,9 @@ def framed(place: Place, pages: Sequence[Page], here: Page) -> Iterator[None]:
     ui.add_head_html(_KEYS)
     ui.page_title(f"{here.title} – Predicast")
     ui.dark_mode(place.is_dark)
-    drawer = ui.left_drawer(value=True, bordered=True).props("width=216").classes("p-2 gap-1")
+    # On a narrow screen it would cover the page: there it is opened by its button.
+    drawer = ui.left_drawer(value=False, bordered=True).props("width=216 show-if-above")
+    drawer.classes("p-2 gap-1")
     with ui.header().classes("items-center py-1 px-3").style(f"background:{ACCENT}"):
         ui.button(icon="menu", on_click=drawer.toggle).props(
             'flat round dense color=white aria-label="Show or hide the pages"'

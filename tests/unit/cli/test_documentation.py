@@ -94,7 +94,16 @@ def test_every_option_and_command_is_in_the_reference() -> None:
     pipeline = [f"pipeline {command}" for command in ("run", "init", "check")]
     files = ("match", "explain", "check", "lint", "backtest", "profile", "convert")
     remote = ("pub", "sub", "top", "bench")
-    for command in (*files, *subscriptions, *pipeline, *remote, "simulate", "doctor", "demo"):
+    for command in (
+        *files,
+        *subscriptions,
+        *pipeline,
+        *remote,
+        "serve",
+        "simulate",
+        "doctor",
+        "demo",
+    ):
         assert f"## `predicast {command}`" in reference
         shown = shown_by(f"predicast {command} --help")
         for option in set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}:

@@ -1,6 +1,7 @@
 """``predicast serve`` and ``predicast token``, as far as nothing has to listen."""
 
 import socket
+import stat
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -33,17 +34,20 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        said = refused("serve", "--no-console", "--port", port, "--data", str(tmp_path))
+        data = tmp_path / "data"
+        said = refused("serve", "--no-console", "--port", port, "--data", str(data))
     assert "say another one by --host or --port" in said
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700  # what is kept there is nobody else's
 
 
 def test_tokens_are_made_listed_and_removed(tmp_path: Path) -> None:
-    data = ("--data", str(tmp_path))
+    data = ("--data", str(tmp_path / "data"))
     run = CliRunner().invoke
     made = run(app, ["token", "add", "ann", "--scope", "publish", "--tenant", "acme", *data])
-    file = TokenFile(tmp_path / "tokens.json")
+    file = TokenFile(tmp_path / "data" / "tokens.json")
     grant = file.find(made.stdout.strip())
     assert grant is not None
+    assert stat.S_IMODE(file.path.parent.stat().st_mode) == 0o700
     assert (grant.name, grant.tenant, grant.scopes) == ("ann", "acme", frozenset({"publish"}))
     assert "there is a token 'ann' already" in refused("token", "add", "ann", *data)
     listed = run(app, ["token", "list", *data]).stdout

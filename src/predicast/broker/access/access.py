@@ -35,6 +35,7 @@ class Access:
         self.broker = broker
         self.limits = limits or Limits()
         self.on_change: ChangeHeard | None = None
+        self.private_sinks = True  # whether webhooks may call this machine and its network
         self._tokens = tokens
         self._is_local = is_local
         self._names: set[str] = set()
@@ -93,7 +94,9 @@ class Access:
                 limit=self.limits.tenants,
             )
         self._names.add(name)
-        return LimitedTenant(name, self.broker, self.limits, self._changed)
+        return LimitedTenant(
+            name, self.broker, self.limits, self._changed, lambda: self.private_sinks
+        )
 
     def _changed(self, tenant: Tenant, window: Sequence[RegistryOperation]) -> None:
         if self.on_change is not None:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from predicast.broker.access.buckets import TokenBucket
 from predicast.broker.access.limits import Limits
 from predicast.broker.broker import Broker
+from predicast.broker.sinks import check_not_inside, is_webhook
 from predicast.broker.tenant import Tenant
 from predicast.engine import Report
 from predicast.errors import LimitReachedError
@@ -24,11 +25,17 @@ class LimitedTenant(Tenant):
     """One tenant's view of a broker, within its limits."""
 
     def __init__(
-        self, name: str, broker: Broker, limits: Limits, on_change: ChangeHeard | None = None
+        self,
+        name: str,
+        broker: Broker,
+        limits: Limits,
+        on_change: ChangeHeard | None = None,
+        private_sinks: Callable[[], bool] = lambda: True,
     ) -> None:
         super().__init__(name, broker.backend, broker.clock)
         self.limits = limits
         self._on_change = on_change
+        self._private_sinks = private_sinks
         self._coming = 0  # subscriptions of windows that are not done yet
         rate = limits.events_per_second
         self._bucket = None if rate is None else TokenBucket(rate, limits.burst)
@@ -36,6 +43,12 @@ class LimitedTenant(Tenant):
     async def apply(self, window: Sequence[RegistryOperation]) -> Report:
         """Run a window of operations, all or nothing."""
         self._check_size("operations of a window", len(window), self.limits.window)
+        if not self._private_sinks():
+            for step in window:
+                if isinstance(step, Put) and not step.definition.settings.paused:
+                    sink = step.definition.settings.sink
+                    if sink is not None and is_webhook(sink.url):
+                        check_not_inside(sink.url)
         more = self._more(window)
         if more > 0:
             wanted = len(self) + self._coming + more

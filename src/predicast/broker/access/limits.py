@@ -19,6 +19,7 @@ class Limits:
     subscriptions: int = 2_000_000
     events_per_second: float | None = None  # over time; ``None`` is as many as come
     burst: int = 10_000  # events that may come at once, where there is a rate
+    connections: int = 10_000  # WebSockets that are open
     readers: int = 1000  # streams of deliveries, and subscriptions that are being pulled
     # Of a request.
     body_bytes: int = 16 * _MIB

@@ -145,7 +145,7 @@ class TokenFile:
 
     def _write(self, tokens: list[KeptToken]) -> None:
         """All or nothing, for the eyes of its owner only."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}")
         content = msgspec.json.format(msgspec.json.encode(_Content(tokens)), indent=1)
         try:

@@ -31,7 +31,7 @@ class Parent:
         if parts.scheme not in _SCHEMES or not parts.hostname:
             raise InvalidOptionError(
                 "a parent is given as the address of a broker, as in "
-                f"https://broker.example:7400, not {shortened(self.url)}",
+                f"https://broker.example:8642, not {shortened(self.url)}",
                 option="parent",
             )
 

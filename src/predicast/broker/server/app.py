@@ -23,7 +23,7 @@ from starlette.routing import Match, Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from predicast.broker.access import LINK, Access, Grant
+from predicast.broker.access import ADMIN, LINK, Access, Grant
 from predicast.broker.access.limited_tenant import LimitedTenant
 from predicast.broker.broker import Broker
 from predicast.broker.links import Links, serve_link
@@ -36,7 +36,14 @@ from predicast.broker.server.publishing import answer
 from predicast.broker.server.state import ServerState
 from predicast.broker.session import ConnectionLimits, Permissions, serve_websocket
 from predicast.broker.webhooks import Pusher, PushOptions
-from predicast.errors import BackendError, HttpError, PredicastError, shortened
+from predicast.errors import (
+    BackendError,
+    HttpError,
+    LimitReachedError,
+    PredicastError,
+    shortened,
+)
+from predicast.protocol.frames import WireNeighbour
 
 _log: Final = logging.getLogger(__name__)
 _TENANT: Final = "predicast-tenant"
@@ -109,6 +116,7 @@ class _Lifespan:
         state = self._state
         await stack.enter_async_context(state.broker)
         state.access.on_change = state.pusher.heard
+        state.access.private_sinks = state.pusher.options.allow_private
         stack.push_async_callback(state.pusher.stop)
         await state.pusher.start()
         if state.links is not None:
@@ -210,6 +218,16 @@ class _Socket:
         except PredicastError as error:
             await _refuse(websocket, error)
             return
+        try:
+            with self._state.connection(tenant):
+                await self._until_revoked(websocket, grant, tenant)
+        except LimitReachedError as error:
+            await _refuse(websocket, error)
+
+    async def _until_revoked(
+        self, websocket: WebSocket, grant: Grant, tenant: LimitedTenant
+    ) -> None:
+        access = self._state.access
         serving = asyncio.ensure_future(self._serve(websocket, self._state, grant, tenant))
         revoked = asyncio.ensure_future(access.until_revoked(websocket.headers))
         try:
@@ -246,7 +264,25 @@ async def _session(
         permissions=Permissions(grant.scopes),
         limits=limits,
         clock=state.broker.clock,
+        neighbours=lambda: _neighbours(state, grant, tenant.name),
     )
+
+
+def _neighbours(state: ServerState, grant: Grant, tenant: str) -> list[WireNeighbour]:
+    """The brokers that are linked to this one, for whoever may see them."""
+    if state.links is None or ADMIN not in grant.scopes:
+        return []
+    return [
+        WireNeighbour(
+            each.name,
+            each.role,
+            each.is_connected,
+            each.traffic.events_in,
+            each.traffic.events_out,
+            each.waiting,
+        )
+        for each in state.links.status(tenant).neighbours
+    ]
 
 
 async def _link(

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from predicast.errors import ProtocolError
+from predicast.errors import ProtocolError, shortened, suggest
 from predicast.language import dialect_names
 from predicast.language.reading import WHERE
 from predicast.protocol.records import GRAPH
@@ -20,12 +20,14 @@ from predicast.protocol.records import GRAPH
 CLOUDEVENTS: Final = "cloudevents"
 _SQL: Final = "sql"  # what the API calls CESQL
 _CESQL: Final = "cesql"
+_API: Final = ("exact", "prefix", "suffix", "all", "any", "not", _SQL)
 
 
 def expression_of(filters: Sequence[dict[str, Any]]) -> tuple[str, str]:
     """The dialect and the expression of a list of filters."""
     own = [(place, name) for place, each in enumerate(filters) for name in each if _is_own(name)]
     if not own:
+        _check_names(filters)
         return CLOUDEVENTS, msgspec.json.encode(list(filters)).decode()
     [(place, name), *_] = own
     if len(filters) == 1 and len(filters[0]) == 1:
@@ -46,6 +48,20 @@ def filters_of(dialect: str, expression: str) -> list[dict[str, Any]]:
     if dialect.partition(":")[0] in {"eventbridge", "sns"}:
         return [{dialect: msgspec.json.decode(expression)}]
     return [{_SQL if dialect == _CESQL else dialect: expression}]
+
+
+def _check_names(filters: Sequence[dict[str, Any]]) -> None:
+    """Refuse a name that is neither the API's nor a dialect's, with the one that was meant."""
+    names = (*_API, WHERE, GRAPH, *(each for each in dialect_names() if each != CLOUDEVENTS))
+    for place, each in enumerate(filters):
+        for name in each:
+            if name not in names:
+                known = sorted(set(names))
+                close = suggest(name, known)
+                hint = f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
+                raise ProtocolError(
+                    f"there is no filter {shortened(name)}; {hint}", field=f"$.filters[{place}]"
+                )
 
 
 def _is_own(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from predicast.broker.access import Access
 from predicast.broker.access.limited_tenant import LimitedTenant
@@ -31,23 +31,30 @@ class ServerState:
         self.is_ready = False
         self.failure: Exception | None = None  # why it could not be started
         self.requests: Counter[tuple[str, str, int]] = Counter()  # by method, path and status
-        self._streams: Counter[str] = Counter()
+        self._open: Counter[tuple[str, str]] = Counter()  # by what, and whose
+
+    def stream(self, tenant: LimitedTenant) -> AbstractContextManager[None]:
+        """Count a stream of deliveries while it is open."""
+        return self._counted("streams of deliveries", tenant.name, tenant.limits.readers)
+
+    def connection(self, tenant: LimitedTenant) -> AbstractContextManager[None]:
+        """Count a WebSocket while it is open."""
+        return self._counted("connections", tenant.name, tenant.limits.connections)
 
     @contextmanager
-    def stream(self, tenant: LimitedTenant) -> Iterator[None]:
-        """Count a stream of deliveries while it is open."""
-        limit = tenant.limits.readers
-        if self._streams[tenant.name] >= limit:
+    def _counted(self, what: str, tenant: str, limit: int) -> Iterator[None]:
+        key = (what, tenant)
+        if self._open[key] >= limit:
             raise LimitReachedError(
-                f"{limit:,} streams of deliveries are open, which is as many as are allowed",
-                what="streams",
+                f"{limit:,} {what} are open, which is as many as are allowed",
+                what=what,
                 limit=limit,
                 wait_s=1.0,
             )
-        self._streams[tenant.name] += 1
+        self._open[key] += 1
         try:
             yield
         finally:
-            self._streams[tenant.name] -= 1
-            if not self._streams[tenant.name]:
-                del self._streams[tenant.name]
+            self._open[key] -= 1
+            if not self._open[key]:
+                del self._open[key]

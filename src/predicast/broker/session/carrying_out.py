@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -27,16 +28,22 @@ from predicast.broker.session.requests import (
 from predicast.broker.session.settings import keeping
 from predicast.broker.tenant import Tenant
 from predicast.errors import UnknownIdError
+from predicast.protocol.frames import WireNeighbour
 from predicast.protocol.records import Definition, Put, RegistryOperation, Remove
+
+Neighbours: TypeAlias = Callable[[], list[WireNeighbour]]
 
 
 class TenantRequests:
     """Carries out the requests of one connection, which has one consumer."""
 
-    def __init__(self, tenant: Tenant, consumer: Consumer, clock: Clock) -> None:
+    def __init__(
+        self, tenant: Tenant, consumer: Consumer, clock: Clock, neighbours: Neighbours = list
+    ) -> None:
         self._tenant = tenant
         self._consumer = consumer
         self._clock = clock
+        self._neighbours = neighbours
 
     async def carry_out(self, request: Request) -> Any:
         """The result that the session is to be told."""
@@ -61,11 +68,13 @@ class TenantRequests:
             case FindDefinitions():
                 return await self._find(request)
             case ExplainOne():
-                return self._tenant.explain(request.id, request.event)
+                return await asyncio.to_thread(self._tenant.explain, request.id, request.event)
             case TryEvents():
-                return self._tenant.dry_run(request.events, request.most)
+                # It may take a second, in which others are served.
+                return await asyncio.to_thread(self._tenant.dry_run, request.events, request.most)
             case LookAround():
-                return self._tenant.statistics(), await self._tenant.pending()
+                pending = await self._tenant.pending()
+                return self._tenant.statistics(), pending, self._neighbours()
         return None
 
     async def _run(self, window: list[RegistryOperation]) -> Any:

@@ -388,10 +388,13 @@ def _wire(explanation: Any, is_durable: bool = True) -> frames.WireExplanation:
 
 
 def _statistics(
-    number: int, told: tuple[Mapping[str, float], Mapping[str, int]]
+    number: int,
+    told: tuple[Mapping[str, float], Mapping[str, int], list[frames.WireNeighbour]],
 ) -> frames.BrokerFrame:
-    counts, pending = told
-    return frames.Statistics(request=number, counts=dict(counts), pending=dict(pending))
+    counts, pending, brokers = told
+    return frames.Statistics(
+        request=number, counts=dict(counts), pending=dict(pending), brokers=brokers
+    )
 
 
 _ANSWERS: Final[dict[type[Any], Callable[[int, Any], frames.BrokerFrame]]] = {

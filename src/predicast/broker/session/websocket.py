@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from predicast.broker.clock import Clock, SystemClock
-from predicast.broker.session.carrying_out import TenantRequests
+from predicast.broker.session.carrying_out import Neighbours, TenantRequests
 from predicast.broker.session.requests import PublishEvents, Request
 from predicast.broker.session.session import Session
 from predicast.broker.session.terms import (
@@ -44,6 +44,7 @@ async def serve_websocket(
     permissions: Permissions = EVERYTHING,
     limits: ConnectionLimits = DEFAULT_LIMITS,
     clock: Clock | None = None,
+    neighbours: Neighbours = list,
 ) -> None:
     """Accept a connection whose token was checked, and serve it until it ends."""
     offered = websocket.scope.get("subprotocols", [])
@@ -59,7 +60,9 @@ async def serve_websocket(
     )
     consumer = await tenant.consumer()
     try:
-        shell = _Shell(websocket, session, tenant, consumer, limits, clock or SystemClock())
+        at = clock or SystemClock()
+        requests = TenantRequests(tenant, consumer, at, neighbours)
+        shell = _Shell(websocket, session, requests, consumer, limits, at)
         await shell.run()
     finally:
         await consumer.close()
@@ -70,7 +73,7 @@ class _Shell:
         self,
         websocket: WebSocket,
         session: Session,
-        tenant: Tenant,
+        requests: TenantRequests,
         consumer: Consumer,
         limits: ConnectionLimits,
         clock: Clock,
@@ -80,7 +83,7 @@ class _Shell:
         self._consumer = consumer
         self._limits = limits
         self._clock = clock
-        self._requests = TenantRequests(tenant, consumer, clock)
+        self._requests = requests
         self._may_deliver = asyncio.Event()
         self._sending = asyncio.Lock()
         self._unanswered = asyncio.Semaphore(limits.unanswered)

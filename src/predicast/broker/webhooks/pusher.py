@@ -164,26 +164,28 @@ class Pusher:
     async def _deliver(self, tenant: Tenant, id: str, sink: Webhook, consumer: Consumer) -> None:
         failures = 0
         while True:
-            most = 1 if failures else self._options.at_once
+            # What is taken counts as tried: only what is sent together is taken together.
+            most = self._options.at_once if wants_batches(sink) and not failures else 1
             taken = await consumer.take(most, _QUIET_S)
-            groups = [taken] if wants_batches(sink) else [[each] for each in taken]
-            for group in groups if taken else ():
-                answer = await self._sent(id, sink, group)
-                if answer.is_good:
-                    failures = 0
-                    await consumer.acknowledge(id, [each.event.position for each in group])
-                    continue
-                failures += 1
-                await self._give_back(consumer, id, group, answer)
-                if answer.status == _GONE:
-                    self._end(tenant.name, id)  # before others hear of it, who may resume at once
-                    await self._pause(tenant, id)
-                    return
-                # What was taken with it waits its turn: it has not failed.
-                await consumer.remove([id])
-                await consumer.add([id])
-                await self._sleep(self._delay(failures, answer))
-                break
+            if not taken:
+                continue
+            answer = await self._sent(id, sink, taken)
+            if answer.is_good:
+                if failures:
+                    _log.info("webhook of %r: %s answers again", id, check_sink(sink.url).host)
+                failures = 0
+                await consumer.acknowledge(id, [each.event.position for each in taken])
+                continue
+            failures += 1
+            if failures == 1:
+                _log.warning("webhook of %r: %s; it is tried again", id, answer.why)
+            for each in taken:  # at once, so that it is before whatever is newer; we wait here
+                await consumer.give_back(id, each.event.position, 0.0, answer.why)
+            if answer.status == _GONE:
+                self._end(tenant.name, id)  # before others hear of it, who may resume at once
+                await self._pause(tenant, id)
+                return
+            await self._sleep(self._delay(max(failures, taken[0].attempt), answer))
 
     async def _sent(self, id: str, sink: Webhook, group: list[Delivery]) -> SinkAnswer:
         assert self._sender is not None
@@ -191,13 +193,6 @@ class Pusher:
         where = check_sink(sink.url)
         async with self._hosts.turn(where.host):
             return await self._sender.send(where, made)
-
-    async def _give_back(
-        self, consumer: Consumer, id: str, group: list[Delivery], answer: SinkAnswer
-    ) -> None:
-        for each in group:
-            delay = self._delay(each.attempt, answer)
-            await consumer.give_back(id, each.event.position, delay, answer.why)
 
     def _delay(self, failures: int, answer: SinkAnswer) -> float:
         return max(self._options.back_off.delay(failures, self._chance), answer.wait_s or 0.0)

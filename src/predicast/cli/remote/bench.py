@@ -86,4 +86,4 @@ def _print(found: dict[str, Any], *, as_json: bool) -> None:
         typer.echo(json.dumps(found))
         return
     for name, value in found.items():
-        output().print(f"{name.replace('_', ' '):<18}{value:>14,}")
+        output().print(f"{name.replace('99_9', '99.9').replace('_', ' '):<18}{value:>14,}")

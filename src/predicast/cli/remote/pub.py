@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import enum
+import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -13,12 +15,13 @@ import typer
 from predicast.cli.batches import batches
 from predicast.cli.interrupts import stop_if_interrupted
 from predicast.cli.remote.reaching import ContextName, Server, Token, reached
-from predicast.cli.terminal import print_note, progress
+from predicast.cli.terminal import print_note, progress, visible
 
 if TYPE_CHECKING:
     from predicast.protocol.records import BodyForm
 
 _BATCH: Final = 1000
+_PLACE: Final = re.compile(r"event (\d+): ")
 
 
 class EventForm(enum.StrEnum):
@@ -65,13 +68,36 @@ def pub(
     ):
         for lines in _batches(events):
             ids = [f"line-{number}" for number, _ in lines] if numbered else None
-            receipts = client.publish([line for _, line in lines], ids=ids, form=_body_form(form))
+            with _told_by_line(events, lines):
+                receipts = client.publish(
+                    [line for _, line in lines], ids=ids, form=_body_form(form)
+                )
             taken += len(receipts)
             repeats += sum(receipt.is_repeat for receipt in receipts)
             show(taken)
             stop_if_interrupted()
     again = f"; {repeats:,} of them had been published before" if repeats else ""
     print_note(f"published {taken:,} event{'' if taken == 1 else 's'}{again}")
+
+
+@contextmanager
+def _told_by_line(events: str, lines: list[tuple[int, bytes]]) -> Iterator[None]:
+    """Have an error about an event of a batch say which line that is, and what was published."""
+    from predicast.errors import PredicastError
+
+    try:
+        yield
+    except PredicastError as error:
+        found = _PLACE.match(error.message)
+        place = getattr(error, "event", None) if found is None else int(found[1])
+        if place is not None and place < len(lines):
+            name = "standard input" if events == "-" else visible(events)
+            said = error.message if found is None else error.message[found.end() :]
+            error.message = (
+                f"{name}, line {lines[place][0]}: {said}; "
+                f"nothing from line {lines[0][0]} on was published"
+            )
+        raise
 
 
 def _body_form(form: EventForm) -> BodyForm:

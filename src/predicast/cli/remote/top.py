@@ -13,7 +13,8 @@ from predicast.cli.remote.reaching import ContextName, Server, Token, address, r
 from predicast.cli.terminal import output, visible
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
+    from rich.table import Table
 
     from predicast.protocol.frames import Statistics
 
@@ -30,7 +31,7 @@ def top(
     token: Token = None,
     context: ContextName = None,
 ) -> None:
-    """Show rates, sizes and the longest queues, until Ctrl-C."""
+    """Show rates, sizes, the longest queues and linked brokers, until Ctrl-C."""
     url, _ = address(server, token, context)
     with reached(server, token, context) as client:
         before, began = client.statistics(), time.monotonic()
@@ -71,8 +72,30 @@ def screen(url: str, now: Statistics, before: Statistics | None, passed: float) 
     rest = len(now.pending) - len(longest)
     if rest > 0:
         queues.add_row(f"and {rest:,} more", "")
-    title = Text(visible(url), style="bold")
-    return Group(title, counts, Text(""), queues) if longest else Group(title, counts)
+    parts: list[RenderableType] = [Text(visible(url), style="bold"), counts]
+    parts += [Text(""), queues] if longest else []
+    parts += [Text(""), _brokers(now, before, passed)] if now.brokers else []
+    return Group(*parts)
+
+
+def _brokers(now: Statistics, before: Statistics | None, passed: float) -> Table:
+    """Linked brokers, and events that came from and went to each."""
+    from rich.table import Table
+
+    then = {each.name: each for each in before.brokers} if before is not None else {}
+    table = Table(box=None, pad_edge=False)
+    for name in ("broker", "role", "link"):
+        table.add_column(name)
+    for name in ("in", "per second", "out", "per second", "waiting"):
+        table.add_column(name, justify="right")
+    for each in now.brokers:
+        was = then.get(each.name, each)
+        traffic = []
+        for count, earlier in ((each.events_in, was.events_in), (each.events_out, was.events_out)):
+            traffic += [f"{count:,}", rate({"n": earlier}, {"n": count}, "n", passed)]
+        link = "connected" if each.is_connected else "down"
+        table.add_row(visible(each.name), each.role, link, *traffic, f"{each.waiting:,}")
+    return table
 
 
 def rate(before: Mapping[str, float], now: Mapping[str, float], name: str, passed: float) -> str:

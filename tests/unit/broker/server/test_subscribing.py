@@ -9,10 +9,11 @@ import httpx
 import pytest
 
 from predicast.broker import Broker
-from predicast.broker.access import Limits
+from predicast.broker.access import Access, Limits
 from predicast.broker.embedded import EmbeddedBackend
 from predicast.broker.server import make_app
 from predicast.broker.server.filters import expression_of, filters_of
+from predicast.broker.webhooks import PushOptions
 from predicast.errors import ProtocolError
 from tests.unit.broker.server.serving import run, served
 
@@ -48,6 +49,66 @@ def test_filters_are_told_as_they_were_given(
 def test_filters_that_do_not_go_together_are_refused(filters: list[dict[str, Any]]) -> None:
     with pytest.raises(ProtocolError, match=r"where|sparql"):
         expression_of(filters)
+
+
+def test_a_filter_that_does_not_exist_is_told_with_the_one_that_was_meant() -> None:
+    with pytest.raises(ProtocolError, match="did you mean 'eventbridge'"):
+        expression_of([{"eventbrige": {}}])
+    with pytest.raises(ProtocolError, match=r"exact,.* where"):
+        expression_of([{"exact": {"type": "a"}}, {"nothing-like-it": {}}])
+
+
+def test_a_sink_that_is_plainly_inside_is_refused_when_it_is_given(tmp_path: Path) -> None:
+    hosts = ("localhost:9000", "10.1.2.3", "[::1]:80", "169.254.169.254")
+
+    async def refused(client: httpx.AsyncClient) -> None:
+        for host in hosts:
+            hook = CHEAP | {"sink": f"http://{host}/hook"}
+            answer = await client.post("/subscriptions", json=hook)
+            assert answer.status_code == 403
+            assert "--allow-private-webhooks" in answer.json()["detail"]
+        kept = hook | {"config": {"paused": True}}
+        assert (await client.post("/subscriptions", json=kept)).status_code == 201
+        assert (await client.post("/subscriptions/cheap/resume")).status_code == 403
+
+    async def allowed(client: httpx.AsyncClient) -> None:
+        assert (await client.post("/subscriptions/cheap/resume")).status_code == 200
+
+    run(tmp_path, refused)
+    run(tmp_path, allowed, push=PushOptions(allow_private=True))
+
+
+def test_a_tenant_has_so_many_connections_and_no_more(tmp_path: Path) -> None:
+    scope = {
+        "type": "websocket",
+        "path": "/ws",
+        "query_string": b"",
+        "headers": [(b"host", b"localhost")],
+        "subprotocols": [],
+        "extensions": {"websocket.http.response": {}},
+    }
+
+    async def steps() -> None:
+        broker = Broker(EmbeddedBackend(tmp_path / "data"))
+        app = make_app(broker, Access(broker, limits=Limits(connections=1)))
+
+        def connection() -> tuple[asyncio.Queue[Any], asyncio.Queue[Any], asyncio.Task[None]]:
+            given: asyncio.Queue[Any] = asyncio.Queue()
+            said: asyncio.Queue[Any] = asyncio.Queue()
+            given.put_nowait({"type": "websocket.connect"})
+            return given, said, asyncio.create_task(app(dict(scope), given.get, said.put))
+
+        async with served(app):
+            for _ in range(2):  # one that has ended makes room
+                given, said, one = connection()
+                assert (await said.get())["type"] == "websocket.accept"
+                _, refused, other = connection()
+                assert (await refused.get())["status"] == 429
+                await other
+                given.put_nowait({"type": "websocket.disconnect", "code": 1000})
+                await one
+
+    asyncio.run(steps())
 
 
 def test_a_subscription_lives_from_create_to_delete(tmp_path: Path) -> None:

@@ -70,16 +70,27 @@ async def until(condition: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.01)
 
 
+async def at_once(seconds: float) -> None:
+    """Time that passes as soon as others had their turn."""
+    await asyncio.sleep(0)
+
+
 def pushed(
-    folder: Path, sender: FakeSender, steps: Callable[[Access], Awaitable[None]], **options: Any
+    folder: Path,
+    sender: FakeSender,
+    steps: Callable[[Access], Awaitable[None]],
+    *,
+    back_off: BackOff = SOON,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    **options: Any,
 ) -> None:
     """Run the steps with a broker that pushes by the sender."""
 
     async def whole() -> None:
         broker = Broker(EmbeddedBackend(folder, options=EmbeddedOptions(tick=0.005)))
         access = Access(broker)
-        chosen = PushOptions(back_off=SOON, **options)
-        pusher = Pusher(broker, chosen, sender=sender, chance=random.Random(1))
+        chosen = PushOptions(back_off=back_off, **options)
+        pusher = Pusher(broker, chosen, sender=sender, chance=random.Random(1), sleep=sleep)
         async with broker:
             access.on_change = pusher.heard
             await pusher.start()
@@ -141,6 +152,35 @@ def test_what_fails_is_tried_again_with_the_same_id(tmp_path: Path) -> None:
     pushed(tmp_path, sender, steps)
     assert sender.prices() == [1, 1, 1]
     assert len({message.headers["webhook-id"] for _, message in sender.sent}) == 1
+
+
+def test_what_fails_is_tried_again_before_what_is_newer(tmp_path: Path) -> None:
+    sender = FakeSender(lambda _, count: SinkAnswer(503 if count == 1 else 200, "busy"))
+
+    async def steps(access: Access) -> None:
+        tenant = access.tenant("default")
+        await tenant.subscribe(subscription())
+        await tenant.publish(events(1, 2, 3))
+        await sender.until(4)
+
+    pushed(tmp_path, sender, steps, back_off=BackOff(first_s=60.0), sleep=at_once)
+    assert sender.prices()[:4] == [1, 1, 2, 3]
+
+
+def test_only_what_was_sent_is_given_up(tmp_path: Path) -> None:
+    sender = FakeSender(lambda _, count: SinkAnswer(503 if count == 1 else 200, "busy"))
+    given_up = []
+
+    async def steps(access: Access) -> None:
+        tenant = access.tenant("default")
+        await tenant.subscribe(subscription(max_attempts=1))
+        await tenant.publish(events(1, 2, 3))
+        await sender.until(3)
+        given_up.extend(await tenant.dead_letters())
+
+    pushed(tmp_path, sender, steps, sleep=at_once)
+    assert sender.prices() == [1, 2, 3]
+    assert [(each.event.position, each.reason) for each in given_up] == [(1, "busy")]
 
 
 def test_a_dead_sink_fills_its_own_dead_letters_and_harms_nobody(tmp_path: Path) -> None:
