@@ -11,10 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+import msgspec
+
 from predicast.protocol.frames import Framing
 from predicast.protocol.records import Delivery, StoredEvent
 
 _MOST: Final = 8 << 20  # bytes of events that are kept: some tens of thousands, of usual size
+
+
+class _Known(msgspec.Struct, frozen=True, gc=False):
+    """An event, and what all who get it are sent first; garbage is not looked for in it."""
+
+    event: StoredEvent
+    front: bytes
 
 
 class DeliveryFrames:
@@ -26,7 +35,7 @@ class DeliveryFrames:
 
     def __init__(self, framing: Framing) -> None:
         self._framing = framing
-        self._fronts: dict[int, tuple[StoredEvent, bytes]] = {}
+        self._fronts: dict[int, _Known] = {}
         self._bytes = 0
 
     def encoded(self, deliveries: Sequence[Delivery], most_bytes: int) -> Iterator[bytes]:
@@ -41,8 +50,8 @@ class DeliveryFrames:
                 parts, size = [], 0
             size += len(event.body)
             known = fronts.get(event.position)
-            if known is not None and known[0] is event and attempt == 1:
-                parts.append(known[1])
+            if known is not None and known.event is event and attempt == 1:
+                parts.append(known.front)
             else:
                 front = framing.delivery_front(event, attempt)
                 parts.append(front)
@@ -57,4 +66,4 @@ class DeliveryFrames:
         if self._bytes > _MOST:
             self._fronts.clear()
             self._bytes = len(front)
-        self._fronts[event.position] = (event, front)
+        self._fronts[event.position] = _Known(event, front)

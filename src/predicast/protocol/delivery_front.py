@@ -39,7 +39,8 @@ _OPEN: Final = msgspec.Raw(b"")
 
 def delivery_front(event: StoredEvent, packed: Any, attempt: int) -> DeliveryFront:
     """What is to be encoded of the event, with the body as it stands in a frame."""
-    position, at, id, publisher, form, _ = event
-    if attempt == 1 and form is BodyForm.JSON:
-        return _Front(position, at, id, publisher, packed, _OPEN)
-    return _LongFront(position, at, id, publisher, packed, form, attempt, _OPEN)
+    if attempt == 1 and event.form is BodyForm.JSON:
+        return _Front(event.position, event.at, event.id, event.publisher, packed, _OPEN)
+    return _LongFront(
+        event.position, event.at, event.id, event.publisher, packed, event.form, attempt, _OPEN
+    )

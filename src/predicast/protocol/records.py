@@ -136,10 +136,13 @@ class NewEvent(NamedTuple):
     form: BodyForm = BodyForm.JSON
 
 
-class StoredEvent(NamedTuple):
+class StoredEvent(msgspec.Struct, frozen=True, gc=False):
     """An event that the broker has taken.
 
     Positions grow by arrival within a tenant; ``at`` is when it came, in seconds since 1970.
+
+    Many are kept at hand, and none refers to anything that could refer to it: the garbage collector
+    does not look at them, which held everything up for tens of milliseconds.
     """
 
     position: int

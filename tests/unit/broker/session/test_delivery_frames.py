@@ -1,5 +1,7 @@
 """Frames of deliveries are what deliveries would be encoded as one by one."""
 
+import gc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,5 +96,13 @@ def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = DeliveryFrames(frames.MSGPACK)
     for position in range(100):
         [_] = shared.encoded([Delivery(event(position), ("s",))], 1 << 20)
-        assert sum(len(front) for _, front in shared._fronts.values()) <= 1000
+        assert sum(len(each.front) for each in shared._fronts.values()) <= 1000
     assert shared._fronts
+
+
+def test_what_is_kept_of_events_is_not_looked_through_for_garbage() -> None:
+    shared = DeliveryFrames(frames.MSGPACK)
+    kept = event(7)
+    [_] = shared.encoded([Delivery(kept, ("s",))], 1 << 20)
+    assert not gc.is_tracked(kept)
+    assert not any(map(gc.is_tracked, shared._fronts.values()))
