@@ -69,6 +69,9 @@ class Consumer(Protocol):
     async def give_back(self, subscription: str, position: int, delay: float, why: str) -> None:
         """This one failed: again after the delay, or among the dead letters if it was the last."""
 
+    def put_back(self, subscription: str, positions: Sequence[int]) -> None:
+        """These were taken and not tried: as if they had not been taken."""
+
     def take_drops(self) -> Mapping[str, int]:
         """How many were dropped since this was last asked, by subscription: it was too slow."""
 

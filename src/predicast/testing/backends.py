@@ -319,6 +319,22 @@ class BackendConformance(BackendSteps):
 
         self.run_timed(make, run)
 
+    def test_what_is_put_back_was_no_attempt(self, make: MakeBackend) -> None:
+        async def run(backend: Backend) -> None:
+            await self.subscribe(backend, settings=Settings(max_attempts=1), a=9)
+            sent = await self.publish(backend, [1, 2, 3])
+            consumer = await self.consumer(backend, ["a"])
+            assert await self.positions(consumer, 3) == sent
+            await consumer.acknowledge("a", sent[:1])
+            consumer.put_back("a", sent)
+            again = await self.taken(consumer, 2)
+            assert [(each.event.position, each.attempt) for each in again] == [
+                (position, 1) for position in sent[1:]
+            ]
+            assert await backend.dead_letters(TENANT) == []
+
+        self.run(make, run)
+
     def test_a_delay_is_waited_for(self, make: MakeBackend) -> None:
         async def run(backend: Backend, clock: FakeClock) -> None:
             await self.subscribe(backend, a=1000)

@@ -143,6 +143,12 @@ class EmbeddedConsumer:
             self._tenant.tick()
             await self._tenant.settlements.settled()
 
+    def put_back(self, subscription: str, positions: Sequence[int]) -> None:
+        """These were taken and not tried."""
+        queue = self._tenant.queues.held.get(subscription)
+        if queue is not None:
+            queue.put_back(positions, self._reader)
+
     def take_drops(self) -> Mapping[str, int]:
         """How many were dropped since this was last asked, by subscription."""
         drops, self._reader.drops = self._reader.drops, {}

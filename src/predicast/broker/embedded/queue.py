@@ -242,6 +242,15 @@ class Queue:
             self.delayed[position] = (due, lease.attempt)
         return True
 
+    def put_back(self, positions: Iterable[int], reader: Reader) -> None:
+        """What a reader has taken and did not try: that was no attempt."""
+        for position in positions:
+            lease = self.out.get(position)
+            if lease is not None and lease.reader is reader:
+                del self.out[position]
+                self._retry(position, lease.attempt - 1)
+        self.tell_readers()
+
     def release(self, reader: Reader) -> None:
         """A reader left: what it has is for the others."""
         self.is_dirty = True  # or nobody would find out that it is idle

@@ -212,7 +212,7 @@ class NatsConsumer:
             for id in ids:
                 queue = self._deliveries.queue(id)
                 if queue is not None:
-                    queue.take_back([position])
+                    queue.take_back([position], self)
                     self.offer(queue)
 
     # Answering.
@@ -246,6 +246,13 @@ class NatsConsumer:
         if queue.give_back(position, clock.steady() + max(0.0, delay), why, clock.wall()):
             self._deliveries.counts["deliveries_dead"] += 1
             await self._deliveries.keep([queue])
+
+    def put_back(self, subscription: str, positions: Sequence[int]) -> None:
+        """These were taken and not tried."""
+        queue = self._deliveries.queues.get(subscription)
+        if queue is not None:
+            queue.take_back(positions, self)
+            self._deliveries.wake([queue])
 
     def take_drops(self) -> Mapping[str, int]:
         """How many were dropped since this was last asked, by subscription."""

@@ -177,10 +177,15 @@ class DeliveryQueue:
         had = [each for each, handed in self.handed.items() if handed.reader is reader]
         return self._fail(had, "its reader left", at)
 
-    def take_back(self, positions: Iterable[int]) -> None:
-        """These were not handed out after all."""
-        back = [each for each in positions if self.handed.pop(each, None) is not None]
+    def take_back(self, positions: Iterable[int], reader: object = None) -> None:
+        """These were not handed out after all; of a reader's, only what it still has."""
+        back = [
+            each
+            for each in positions
+            if each in self.handed and (reader is None or self.handed[each].reader is reader)
+        ]
         for position in back:
+            del self.handed[position]
             self._attempts[position] -= 1
             if not self._attempts[position]:
                 del self._attempts[position]

@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -166,24 +167,36 @@ class Pusher:
         while True:
             most = 1 if failures else self._options.at_once
             taken = await consumer.take(most, _QUIET_S)
-            groups = [taken] if wants_batches(sink) else [[each] for each in taken]
-            for group in groups if taken else ():
+            if not taken:
+                continue
+            answer = await self._send_all(id, sink, consumer, taken)
+            if answer is None:
+                failures = 0
+                continue
+            failures += 1
+            if answer.status == _GONE:
+                self._end(tenant.name, id)  # before others hear of it, who may resume at once
+                await self._pause(tenant, id)
+                return
+            await self._sleep(self._delay(failures, answer))
+
+    async def _send_all(
+        self, id: str, sink: Webhook, consumer: Consumer, taken: list[Delivery]
+    ) -> SinkAnswer | None:
+        """Send what was taken, until something fails; the answer that said so."""
+        left = deque([taken] if wants_batches(sink) else [[each] for each in taken])
+        try:
+            while left:
+                group = left.popleft()
                 answer = await self._sent(id, sink, group)
-                if answer.is_good:
-                    failures = 0
-                    await consumer.acknowledge(id, [each.event.position for each in group])
-                    continue
-                failures += 1
-                await self._give_back(consumer, id, group, answer)
-                if answer.status == _GONE:
-                    self._end(tenant.name, id)  # before others hear of it, who may resume at once
-                    await self._pause(tenant, id)
-                    return
-                # What was taken with it waits its turn: it has not failed.
-                await consumer.remove([id])
-                await consumer.add([id])
-                await self._sleep(self._delay(failures, answer))
-                break
+                if not answer.is_good:
+                    await self._give_back(consumer, id, group, answer)
+                    return answer
+                await consumer.acknowledge(id, _positions(group))
+        finally:
+            # What was taken with one that failed, or when there is an end, was not tried.
+            consumer.put_back(id, [each for group in left for each in _positions(group)])
+        return None
 
     async def _sent(self, id: str, sink: Webhook, group: list[Delivery]) -> SinkAnswer:
         assert self._sender is not None
@@ -205,6 +218,10 @@ class Pusher:
     async def _pause(self, tenant: Tenant, id: str) -> None:
         """The sink has said that it is gone for good: nothing is sent until it is resumed."""
         await tenant.change(id, lambda before: with_settings(before, paused=True))
+
+
+def _positions(group: Sequence[Delivery]) -> list[int]:
+    return [each.event.position for each in group]
 
 
 class _Hosts:

@@ -169,6 +169,25 @@ def test_a_dead_sink_fills_its_own_dead_letters_and_harms_nobody(tmp_path: Path)
     assert sum(sink.host == "sink.example" for sink, _ in sender.sent) == 2
 
 
+def test_what_was_taken_beside_one_that_fails_is_sent_before_it_is_given_up(tmp_path: Path) -> None:
+    sender = FakeSender(lambda _, count: SinkAnswer(503 if count == 1 else 200, "busy"))
+
+    async def steps(access: Access) -> None:
+        tenant = access.tenant("default")
+        await tenant.subscribe(subscription(max_attempts=1))
+        await tenant.publish(events(1, 2, 3))
+
+        async def done() -> bool:
+            return "waiting" not in [(await tenant.recipients(each))["s"] for each in (1, 2, 3)]
+
+        await sender.until(3)
+        await until(done)
+        assert [each.event.position for each in await tenant.dead_letters()] == [1]
+
+    pushed(tmp_path, sender, steps)
+    assert sender.prices() == [1, 2, 3]
+
+
 def test_a_sink_that_is_gone_for_good_is_paused(tmp_path: Path) -> None:
     sender = FakeSender(lambda _, count: SinkAnswer(410 if count == 1 else 200, "gone"))
 
