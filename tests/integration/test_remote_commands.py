@@ -21,7 +21,8 @@ from predicast.errors import (
     NotAllowedError,
     NotConnectedError,
 )
-from predicast.protocol.frames import Statistics, WireNeighbour
+from predicast.protocol.frames import Statistics
+from predicast.protocol.records import LinkedBroker
 from tests.integration.socket_server import socket_server
 
 
@@ -150,7 +151,7 @@ def test_top_and_bench_have_figures(server: str) -> None:
 
 def test_top_shows_linked_brokers() -> None:
     def at(count: int) -> Statistics:
-        core = WireNeighbour("core", "parent", True, 10 * count, count, 7)
+        core = LinkedBroker("core", "parent", True, 10 * count, count, 7)
         return Statistics(counts={}, pending={}, brokers=[core])
 
     console = Console(width=100, record=True, file=StringIO())

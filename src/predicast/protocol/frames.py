@@ -39,7 +39,14 @@ import msgspec
 
 from predicast.errors import ProtocolError
 from predicast.protocol.delivery_front import delivery_front
-from predicast.protocol.records import BodyForm, Definition, Receipt, Settings, StoredEvent
+from predicast.protocol.records import (
+    BodyForm,
+    Definition,
+    LinkedBroker,
+    Receipt,
+    Settings,
+    StoredEvent,
+)
 
 VERSION: Final = 1
 
@@ -273,26 +280,12 @@ class Recipients(_Frame, tag="recipients"):
     events: list[list[WireExplanation]]
 
 
-class WireNeighbour(msgspec.Struct, forbid_unknown_fields=True):
-    """A linked broker: events that came from it and went to it, and that it has yet to take."""
-
-    name: str
-    role: str
-    is_connected: bool
-    events_in: int
-    events_out: int
-    waiting: int
-
-
 class Statistics(_Frame, tag="statistics"):
-    """Counts since the start and sizes now; deliveries that wait, by subscription.
-
-    Brokers that are linked to this one are told to administrators.
-    """
+    """Counts and sizes, deliveries that wait, and, for administrators, linked brokers."""
 
     counts: dict[str, float]
     pending: dict[str, int]
-    brokers: list[WireNeighbour] = []
+    brokers: list[LinkedBroker] = []
 
 
 class WireDelivery(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):

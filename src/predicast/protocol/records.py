@@ -169,6 +169,17 @@ class Delivery(NamedTuple):
     attempt: int = 1
 
 
+class LinkedBroker(msgspec.Struct, forbid_unknown_fields=True):
+    """A linked broker: events that came from it and went to it, and that it has yet to take."""
+
+    name: str
+    role: str
+    is_connected: bool
+    events_in: int
+    events_out: int
+    waiting: int
+
+
 class DeadLetter(NamedTuple):
     """A delivery that was given up, and the last thing that was said about it."""
 

@@ -43,7 +43,7 @@ from predicast.errors import (
     PredicastError,
     shortened,
 )
-from predicast.protocol.frames import WireNeighbour
+from predicast.protocol.records import LinkedBroker
 
 _log: Final = logging.getLogger(__name__)
 _TENANT: Final = "predicast-tenant"
@@ -268,12 +268,12 @@ async def _session(
     )
 
 
-def _neighbours(state: ServerState, grant: Grant, tenant: str) -> list[WireNeighbour]:
+def _neighbours(state: ServerState, grant: Grant, tenant: str) -> list[LinkedBroker]:
     """The brokers that are linked to this one, for whoever may see them."""
     if state.links is None or ADMIN not in grant.scopes:
         return []
     return [
-        WireNeighbour(
+        LinkedBroker(
             each.name,
             each.role,
             each.is_connected,

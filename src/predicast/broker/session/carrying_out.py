@@ -28,10 +28,9 @@ from predicast.broker.session.requests import (
 from predicast.broker.session.settings import keeping
 from predicast.broker.tenant import Tenant
 from predicast.errors import UnknownIdError
-from predicast.protocol.frames import WireNeighbour
-from predicast.protocol.records import Definition, Put, RegistryOperation, Remove
+from predicast.protocol.records import Definition, LinkedBroker, Put, RegistryOperation, Remove
 
-Neighbours: TypeAlias = Callable[[], list[WireNeighbour]]
+Neighbours: TypeAlias = Callable[[], list[LinkedBroker]]
 
 
 class TenantRequests:

@@ -53,6 +53,7 @@ from predicast.protocol.errors import described
 from predicast.protocol.records import (
     Adjust,
     Delivery,
+    LinkedBroker,
     Put,
     Receipt,
     RegistryOperation,
@@ -389,7 +390,7 @@ def _wire(explanation: Any, is_durable: bool = True) -> frames.WireExplanation:
 
 def _statistics(
     number: int,
-    told: tuple[Mapping[str, float], Mapping[str, int], list[frames.WireNeighbour]],
+    told: tuple[Mapping[str, float], Mapping[str, int], list[LinkedBroker]],
 ) -> frames.BrokerFrame:
     counts, pending, brokers = told
     return frames.Statistics(
