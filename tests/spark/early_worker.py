@@ -14,7 +14,7 @@ import socket
 import struct
 import sys
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 
 def write_launcher(path: Path) -> None:
@@ -34,14 +34,14 @@ def main() -> None:
     there.sendall(struct.pack("!i", len(secret)) + secret)
     assert there.recv(6, socket.MSG_WAITALL) == struct.pack("!i2s", 2, b"ok")
 
-    def connected(*_: object) -> tuple[IO[bytes], socket.socket]:
+    def connected(*_: object) -> tuple[Any, socket.socket]:
         return there.makefile("rwb", 1 << 16), there
 
     sys.path[0] = ""
     from pyspark import util, worker_util
 
-    util.local_connect_and_auth = connected
-    worker_util.local_connect_and_auth = connected  # type: ignore[attr-defined]
+    for each in (util, worker_util):
+        vars(each)["local_connect_and_auth"] = connected
     _, option, module, *rest = sys.argv
     assert option == "-m"
     sys.argv = [module, *rest]
