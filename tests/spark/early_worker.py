@@ -22,7 +22,8 @@ def write_launcher(path: Path) -> None:
     python, here = shlex.quote(sys.executable), shlex.quote(str(Path(__file__).resolve()))
     path.write_text(
         f'#!/bin/sh\n[ -z "$PYTHON_WORKER_FACTORY_PORT" ] || exec {python} {here} "$@"\n'
-        f'exec {python} "$@"\n'
+        f'exec {python} "$@"\n',
+        encoding="utf-8",
     )
     path.chmod(0o755)
 
