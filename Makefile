@@ -119,10 +119,12 @@ fuzz-arrow: $(installed) ## Match Arrow tables of every layout for SECONDS, with
 kill-writers: $(installed) ## Kill writers of a subscription table, 300 of them
 	PREDICAST_KILLS=300 $(BIN)/pytest --timeout=0 tests/unit/subscription_table/test_killed_writers.py
 
+faults := $(addprefix tests/spark/test_,delivery_faults.py broker.py workers.py doctor.py)
+
 .PHONY: faults
 faults: $(java) ## Kill drivers of a stream, KILLS of them, and damage every file: make faults KILLS=20
-	PREDICAST_FAULTS=$(KILLS) $(BIN)/pytest --timeout=0 -rP tests/spark/test_delivery_faults.py
-	PREDICAST_TEST_SPARK=connect PREDICAST_FAULTS=1 $(BIN)/pytest --timeout=0 tests/spark/test_delivery_faults.py
+	PREDICAST_FAULTS=$(KILLS) $(BIN)/pytest --timeout=0 -rP $(faults)
+	PREDICAST_TEST_SPARK=connect PREDICAST_FAULTS=1 $(BIN)/pytest --timeout=0 $(faults)
 
 .PHONY: simulate
 simulate: $(installed) ## Simulate networks of brokers with every fault, SEEDS of them: make simulate SEEDS=1000

@@ -26,6 +26,10 @@ one_more_stream = pytest.mark.skipif(
     MODE == "connect", reason="a stream more; what is tried is the same there"
 )
 
+rarely = pytest.mark.skipif(
+    "PREDICAST_FAULTS" not in os.environ, reason="a Spark of its own; make faults starts it"
+)
+
 # Jobs are tiny, in this process and in those that tests start: Java's second compiler takes a
 # third of the processor time, and is never done before they are.
 os.environ["SPARK_SUBMIT_OPTS"] = (

@@ -14,7 +14,7 @@ import socket
 import struct
 import sys
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 
 def write_launcher(path: Path) -> None:
@@ -22,7 +22,8 @@ def write_launcher(path: Path) -> None:
     python, here = shlex.quote(sys.executable), shlex.quote(str(Path(__file__).resolve()))
     path.write_text(
         f'#!/bin/sh\n[ -z "$PYTHON_WORKER_FACTORY_PORT" ] || exec {python} {here} "$@"\n'
-        f'exec {python} "$@"\n'
+        f'exec {python} "$@"\n',
+        encoding="utf-8",
     )
     path.chmod(0o755)
 
@@ -34,14 +35,14 @@ def main() -> None:
     there.sendall(struct.pack("!i", len(secret)) + secret)
     assert there.recv(6, socket.MSG_WAITALL) == struct.pack("!i2s", 2, b"ok")
 
-    def connected(*_: object) -> tuple[IO[bytes], socket.socket]:
+    def connected(*_: object) -> tuple[Any, socket.socket]:
         return there.makefile("rwb", 1 << 16), there
 
     sys.path[0] = ""
     from pyspark import util, worker_util
 
-    util.local_connect_and_auth = connected
-    worker_util.local_connect_and_auth = connected  # type: ignore[attr-defined]
+    for each in (util, worker_util):
+        vars(each)["local_connect_and_auth"] = connected
     _, option, module, *rest = sys.argv
     assert option == "-m"
     sys.argv = [module, *rest]

@@ -48,6 +48,37 @@ def test_types_names_and_nullability_are_kept(spark: SparkSession, output: Any) 
     assert rows == {tuple(map(repr, row)) for row in events.collect()}
 
 
+def test_events_with_plain_names_are_sent_as_they_are(
+    events: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def renamed(*_: object) -> None:
+        raise AssertionError("of a thousand columns that is two thousand calls")
+
+    monkeypatch.setattr(type(events), "toDF", renamed)
+    result = ps.match(events, {"a": "price < 9 AND o.total > 1"})
+    assert result.columns == [*events.columns, "subscription"]
+    assert [(row.event, row.o.total, row.subscription) for row in result.collect()] == [
+        (1, 1.5, "a")
+    ]
+
+
+@pytest.mark.parametrize("strategy", ["replicate", ps.Partition(2)])
+def test_names_that_are_used_on_the_way(spark: SparkSession, strategy: Any) -> None:
+    events = spark.sql("SELECT 1 AS Matched, 2 AS number, 3 AS shard, 4 AS value, 5 AS `select`")
+    compiled = ps.compile(
+        {"a": "Matched = 1", "b": "value = 4", "c": "shard = 4"}, strategy=strategy
+    )
+    result = ps.match(events, compiled, output="array", how="left")
+    assert result.columns == [*events.columns, "subscriptions"]
+    assert [tuple(row) for row in result.collect()] == [(1, 2, 3, 4, 5, ["a", "b"])]
+    plain = events.selectExpr("Matched AS `order`", "shard AS `select`", "value AS v")
+    compiled = ps.compile({"a": "order = 1", "b": "v = 4", "c": "v = 3"}, strategy=strategy)
+    result = ps.match(plain, compiled, output="array", how="left")
+    assert [row.asDict() for row in result.collect()] == [
+        {"order": 1, "select": 3, "v": 4, "subscriptions": ["a", "b"]}
+    ]
+
+
 def test_instants_are_instants_and_wall_clocks_are_utc(spark: SparkSession) -> None:
     # The session's zone is UTC+05:30: that is when its midnight is.
     events = spark.sql(

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.spark.conftest import rarely
+
 pytestmark = pytest.mark.own_session
 
 
@@ -25,6 +27,7 @@ def test_doctor_starts_a_local_spark() -> None:
     assert run.stderr == ""
 
 
+@rarely
 def test_doctor_says_so_where_spark_does_not_work() -> None:
     run = subprocess.run(
         [sys.executable, "-m", "predicast", "doctor", "--start"],

@@ -24,7 +24,7 @@ from predicast.spark.answers import Asked, Bounds
 from predicast.spark.portable import portable
 from predicast.spark.shipping import Source
 from tests.other_python import python_without_predicast
-from tests.spark.conftest import MODE
+from tests.spark.conftest import MODE, rarely
 
 
 def matched(
@@ -186,6 +186,7 @@ spark.stop()
 """
 
 
+@rarely
 def test_spark_passes_on_what_such_a_worker_says(tmp_path: Path) -> None:
     program, interpreter = python_without_predicast(tmp_path)
     run = subprocess.run(

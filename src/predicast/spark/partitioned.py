@@ -12,6 +12,7 @@ such moment, so it is refused there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from predicast.errors import InvalidOptionError
@@ -61,7 +62,7 @@ def matched_in_shards(
     placed = routed.repartitionById(len(shards), "shard")
     schema = shipment.schema(*number, matched_field())
     found = placed.mapInArrow(portable(matching), schema)
-    return _together(found, len(shipment.kept), how) if together else found
+    return _together(found, shipment.names, how) if together else found
 
 
 def matched_field() -> StructField:
@@ -88,16 +89,15 @@ def _routed(
     return routed.selectExpr("* EXCEPT (shards)", f"{visits} AS shard")
 
 
-def _together(found: DataFrame, kept: int, how: str) -> DataFrame:
+def _together(found: DataFrame, names: Sequence[str], how: str) -> DataFrame:
     """What was found of an event in several shards, in one row."""
     from pyspark.sql import functions as sf
 
-    names = [f"k{number}" for number in range(kept)]
     ids = sf.array_sort(sf.flatten(sf.collect_list("matched")))
     # A struct is never null, whatever its fields are; without any there is nothing to take.
     event = sf.first(sf.struct(*names, sf.lit(True).alias("is_event"))).alias("event")
     whole = found.groupBy("number").agg(event, ids.alias("matched"))
     if how == "anti":
         whole = whole.where("size(matched) = 0")
-    columns = [f"event.{name} AS {name}" for name in names]
+    columns = [f"event.`{name}` AS `{name}`" for name in names]
     return whole.selectExpr(*columns, *([] if how == "anti" else ["matched"]))

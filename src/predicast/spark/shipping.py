@@ -3,13 +3,14 @@
 Sent are the columns that the result keeps and the attributes that subscriptions look at, nothing
 else: of a struct that is not kept only the fields in question. On the way columns go by position
 (``k0``, ``k1``, ...), because names with dots, spaces or doubles mislead Spark's resolution; the
-result gets the names back.
+result gets the names back. Events that are sent as they are, under plain names, keep them: on
+classic Spark each name that is given to a column is a call to Java.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from predicast.errors import UnsupportedColumnError, UnsupportedTableError
 from predicast.spark.schemas import LeafField, Schema
@@ -17,6 +18,13 @@ from predicast.spark.schemas import LeafField, Schema
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType, StructField, StructType
+
+
+# What is added to events on the way.
+_OURS: Final = frozenset(
+    {"matched", "number", "shard", "shards", "summary", "is_event"}
+    | {"outcomes", "line", "depth", "part", "value", "held", "reason"}
+)
 
 
 class Source(NamedTuple):
@@ -33,22 +41,28 @@ class Shipment(NamedTuple):
     columns: DataFrame
     kept: tuple[StructField, ...]
     sources: tuple[Source, ...]
+    names: tuple[str, ...]  # of the kept ones, on the way
 
     def schema(self, *added: StructField) -> StructType:
         """The schema of what workers send back: the kept columns, and those they add."""
         from pyspark.sql.types import StructField, StructType
 
         kept = [
-            StructField(f"k{number}", carried(field.dataType), field.nullable, field.metadata)
-            for number, field in enumerate(self.kept)
+            StructField(name, carried(field.dataType), field.nullable, field.metadata)
+            for name, field in zip(self.names, self.kept, strict=True)
         ]
         return StructType([*kept, *added])
 
     def named(self, result: DataFrame, *added: str) -> DataFrame:
         """The result under the names that the events' columns had, and those of the added ones."""
-        back = {f"k{number}": field.dataType for number, field in enumerate(self.kept)}
-        result = _cast(result, {name: kind for name, kind in back.items() if carried(kind) != kind})
-        return result.toDF(*(field.name for field in self.kept), *added)
+        kinds = {name: f.dataType for name, f in zip(self.names, self.kept, strict=True)}
+        result = _cast(result, {name: k for name, k in kinds.items() if carried(k) != k})
+        back = tuple(field.name for field in self.kept)
+        if back != self.names:
+            return result.toDF(*back, *added)
+        for was, name in zip(result.columns[len(back) :], added, strict=True):
+            result = result.withColumnRenamed(was, name)
+        return result
 
 
 def check_frame(events: object) -> None:
@@ -96,27 +110,27 @@ def ship(
     for attribute, expression in (computed or {}).items():
         sources.append(Source(attribute, len(sent), ()))
         sent.append(expression)
-    return Shipment(
-        _sent(events, len(schema.fields), sent, kinds),
-        tuple(schema.fields[position] for position in kept),
-        tuple(sources),
-    )
-
-
-def _sent(
-    events: DataFrame, width: int, sent: Sequence[str], kinds: Sequence[DataType]
-) -> DataFrame:
-    """The columns of the events, given as they are called by position."""
-    if list(sent) == [f"c{position}" for position in range(width)]:
-        result = events.toDF(*(f"k{position}" for position in range(width)))
+    fields = tuple(schema.fields[position] for position in kept)
+    if sent == [f"c{position}" for position in range(len(schema.fields))]:
+        names = _names_on_the_way(schema)
+        result = events if names == events.columns else events.toDF(*names)
     else:
-        by_position = events.toDF(*(f"c{position}" for position in range(width)))
+        names = [f"k{number}" for number in range(len(sent))]
+        by_position = events.toDF(*(f"c{position}" for position in range(len(schema.fields))))
         # Without any column an Arrow batch has no rows.
         chosen = [f"{each} AS k{number}" for number, each in enumerate(sent or ["TRUE"])]
         result = by_position.selectExpr(*chosen)
-    plain = {f"k{number}": carried(kind) for number, kind in enumerate(kinds)}
-    changed = [number for number, kind in enumerate(kinds) if plain[f"k{number}"] != kind]
-    return _cast(result, {f"k{number}": plain[f"k{number}"] for number in changed})
+    plain = {name: carried(k) for name, k in zip(names, kinds, strict=False) if carried(k) != k}
+    return Shipment(_cast(result, plain), fields, tuple(sources), tuple(names[: len(fields)]))
+
+
+def _names_on_the_way(schema: Schema) -> list[str]:
+    """What all columns are called: as they are, or by position."""
+    names = [field.name for field in schema.fields]
+    told_apart = {name.casefold() for name in names} - _OURS
+    if len(told_apart) == len(names) and all(map(str.isidentifier, names)):
+        return names
+    return [f"k{position}" for position in range(len(names))]
 
 
 def _cast(frame: DataFrame, kinds: Mapping[str, DataType]) -> DataFrame:
