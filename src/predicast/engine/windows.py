@@ -28,6 +28,7 @@ from predicast.engine.templates import Template, Templates
 from predicast.errors import EngineError, ParameterError, PredicastError
 from predicast.language.class_tests import reading_with
 from predicast.language.reading import WHERE, ReadText, as_held, stated_by
+from predicast.model import Subscription
 from predicast.model.operand_columns import OperandColumns, column_of
 from predicast.model.outline import OPERAND_TYPES, OperandType, Stated
 from predicast.model.values import INT_MAX, INT_MIN
@@ -82,6 +83,8 @@ def said_by(
     try:
         if dialect is not None and dialect != WHERE:
             return _said_in(dialect, expression, parameters)
+        if type(expression) is Subscription and parameters is None:  # it names no classes
+            return Said(stated_by(expression)[0])
         expression = as_held(expression)
         stated, parametric = stated_by(expression, parameters)
     except PredicastError as error:

@@ -8,7 +8,7 @@
     templates    keys, codes, texts; keys, values in JSON              arrays
     sources      keys, texts, if there are any       (sources.py)      arrays, used where they lie
     groups       per outline: keys, columns          (groups.py)       arrays, used where they lie
-    mixed        all other subscriptions             (mixed.py)        arrays
+    mixed        all other subscriptions       (rare_outlines.py)      arrays
     structure    what the matcher wants to have back (Matcher.stored)  arrays, used where they lie
 
 Reading makes no Python object per subscription. A matcher whose structure is missing, or is of

@@ -126,10 +126,8 @@ class Columnar(Matcher):
             self._forget_compiled()
         if gone:
             parts = self._drop(parts, gone, epoch)
-        if delta.added:
-            self._add(delta.added, epoch)
-        if delta.changed:
-            self._add(delta.changed, epoch)
+        if delta.added or delta.changed:  # together: what is alike is written in one go
+            self._add([*delta.added, *delta.changed], epoch)
         if delta.added_groups or delta.changed_groups:
             groups = (*delta.added_groups, *delta.changed_groups)
             parts = self._add_groups(parts, groups, epoch)

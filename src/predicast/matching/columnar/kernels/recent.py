@@ -2,6 +2,9 @@
 
 Most stand in blocks with zones (``bounds_blocks.py``); those that came last are tried one after the
 other. Which subscriptions are held is looked at last: most clauses fail before.
+
+What is done for an event that is in a block is written out there (``merged``): counting who holds
+the arrays, when they were handed over, took a fifth of the time.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import numpy as np
 from numba import types
 
 from predicast.matching.columnar.kernels.buffers import with_room, with_run
-from predicast.matching.columnar.kernels.compiling import array, entry, kernel
+from predicast.matching.columnar.kernels.compiling import array, entry, kernel, merged
 from predicast.matching.columnar.kernels.simd import bounds_mask, lowest_bit, range_mask
 from predicast.matching.columnar.reserved import LANES
 
@@ -41,7 +44,7 @@ def _in_order(hit_keys: Any, hit_events: Any, count: int, events: int) -> Any:
     return found, runs[:number]
 
 
-@kernel
+@merged
 def _hit(rows: Any, mine: int, epoch: int, event: int, hits: Any) -> Any:
     """Note that an event matches the subscription in a row, if that is held."""
     keys, since, gone = rows
@@ -97,7 +100,7 @@ def _clauses_of_events(rows: Any, table: Any, asked: Any, lanes: int, meant: Any
     return hits
 
 
-@kernel
+@merged
 def _block_of_event(rows: Any, blocks: Any, block: int, asked: Any, event: int, hits: Any) -> Any:
     """Try the clauses of a block for one event, which is in its zones."""
     row, first_clause, first_test, first_range, column, _, _, lo, hi = blocks
