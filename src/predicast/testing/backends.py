@@ -322,10 +322,8 @@ class BackendConformance(BackendSteps):
 
     def test_those_with_sinks_are_found_among_all(self, make: MakeBackend) -> None:
         async def run(backend: Backend) -> None:
-            pushed = Settings(sink=Webhook("https://sink.example/in"))
-            await self.subscribe(backend, settings=pushed, a=9)
-            await self.subscribe(backend, b=9)
-            alike = Definition("c", "price < :sink", parameters={"sink": 9})
+            await self.subscribe(backend, settings=Settings(sink=Webhook("https://a.b/")), a=9)
+            alike = Definition("b", "x < :sink", parameters={"sink": 9})
             await backend.change(TENANT, [Put(alike)])
             assert [each.id for each in await backend.with_sinks(TENANT)] == ["a"]
 
@@ -337,13 +335,8 @@ class BackendConformance(BackendSteps):
             sent = await self.publish(backend, [1, 2, 3])
             consumer = await self.consumer(backend, ["a"])
             assert await self.positions(consumer, 3) == sent
-            await consumer.acknowledge("a", sent[:1])
             consumer.put_back("a", sent)
-            again = await self.taken(consumer, 2)
-            assert [(each.event.position, each.attempt) for each in again] == [
-                (position, 1) for position in sent[1:]
-            ]
-            assert await backend.dead_letters(TENANT) == []
+            assert [each.attempt for each in await self.taken(consumer, 3)] == [1, 1, 1]
 
         self.run(make, run)
 
