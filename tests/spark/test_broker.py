@@ -133,6 +133,17 @@ def test_a_refusal_is_the_error_that_the_broker_raised(broker: Serving) -> None:
         assert caught.value.status == 404
 
 
+def test_what_the_broker_has_dropped_is_told(
+    broker: Serving, caplog: pytest.LogCaptureFixture
+) -> None:
+    few = {"id": "few", "where": "few >= 0", "config": {"max_pending": 2}}
+    broker.post("/subscriptions", few)
+    broker.publish([{"few": number} for number in range(5)], "few")
+    with HttpBroker(BrokerAt(broker.address)) as there:
+        assert len(there.pull("few", 10, 5.0)) == 2
+    assert "3 deliveries of 'few' were dropped" in caplog.text
+
+
 class _FallError(Exception):
     """Of a query, where a driver would fall."""
 

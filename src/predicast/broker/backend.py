@@ -113,6 +113,9 @@ class Backend(Protocol):
     ) -> list[Definition]:
         """Those of the owner whose id or expression has the text in it, by id, after that one."""
 
+    async def with_sinks(self, tenant: str) -> list[Definition]:
+        """Those whose deliveries are sent somewhere; quick where they are few among many."""
+
     def watch(self, watcher: Watcher) -> None:
         """Tell one more about changes that come from other processes, from now on."""
 

@@ -144,6 +144,10 @@ class Tenant:
             self.name, owner=owner, text=text, after=after, most=most
         )
 
+    async def with_sinks(self) -> list[Definition]:
+        """Those whose deliveries are sent somewhere."""
+        return await self._backend.with_sinks(self.name)
+
     def is_durable(self, id: str) -> bool:
         """Whether what the subscription matches is kept for it, until it is acknowledged."""
         return self._backend.subscriptions(self.name).is_durable(id)

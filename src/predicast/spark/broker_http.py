@@ -5,6 +5,7 @@ Events come as JSON whose bodies are not looked at. A refusal is the error that 
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from predicast.errors import NotConnectedError
 if TYPE_CHECKING:
     import httpx
 
+_log: Final = logging.getLogger(__name__)
 _PAGE: Final = 1_000  # events of one request
 _PULLED: Final = 10_000  # deliveries of one request, as the API has it
 _TIMEOUT_S: Final = 60.0
@@ -61,6 +63,7 @@ class _Kept(msgspec.Struct):
 
 class _Pulled(msgspec.Struct):
     deliveries: list[KeptRow]
+    dropped: int = 0
 
 
 class HttpBroker:
@@ -110,7 +113,15 @@ class HttpBroker:
         """Deliveries that wait, and are not acknowledged by this."""
         path = f"/subscriptions/{quote(subscription, safe='')}/pull"
         data = self._asked("POST", path, json={"most": min(most, _PULLED), "wait": wait})
-        return msgspec.json.decode(data, type=_Pulled).deliveries
+        pulled = msgspec.json.decode(data, type=_Pulled)
+        if pulled.dropped:
+            _log.warning(
+                "%d deliveries of %r were dropped by the broker before they were read: its "
+                "settings max_pending and when_full say so",
+                pulled.dropped,
+                subscription,
+            )
+        return pulled.deliveries
 
     def acknowledge(self, subscription: str, up_to: int) -> None:
         """All deliveries up to a position need not come again."""

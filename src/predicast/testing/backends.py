@@ -32,6 +32,7 @@ from predicast.protocol.records import (
     RegistryOperation,
     Remove,
     Settings,
+    Webhook,
     WhenFull,
 )
 from predicast.testing.backend_histories import History
@@ -318,6 +319,15 @@ class BackendConformance(BackendSteps):
             assert await backend.dead_letters(TENANT) == []
 
         self.run_timed(make, run)
+
+    def test_those_with_sinks_are_found_among_all(self, make: MakeBackend) -> None:
+        async def run(backend: Backend) -> None:
+            await self.subscribe(backend, settings=Settings(sink=Webhook("https://a.b/")), a=9)
+            alike = Definition("b", "x < :sink", parameters={"sink": 9})
+            await backend.change(TENANT, [Put(alike)])
+            assert [each.id for each in await backend.with_sinks(TENANT)] == ["a"]
+
+        self.run(make, run)
 
     def test_a_delay_is_waited_for(self, make: MakeBackend) -> None:
         async def run(backend: Backend, clock: FakeClock) -> None:

@@ -208,6 +208,10 @@ class EmbeddedBackend:
             owner=owner, text=text, after=after, most=most
         )
 
+    async def with_sinks(self, tenant: str) -> list[Definition]:
+        """Those whose deliveries are sent somewhere."""
+        return await self._tenant(tenant).registry.with_sinks()
+
     def watch(self, watcher: Watcher) -> None:
         """Nobody else has the folder: there is nothing to tell."""
 

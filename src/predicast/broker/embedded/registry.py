@@ -100,6 +100,12 @@ class Registry:
         ]
         return sorted([*kept, *passing], key=lambda each: each.id)[:most]
 
+    async def with_sinks(self) -> list[Definition]:
+        """Those whose deliveries are sent somewhere."""
+        kept = await self._readers.read(lambda c: definitions.with_sinks(c, self._tenant))
+        passing = self.ephemeral.values()
+        return [*kept, *(each for each in passing if each.settings.sink is not None)]
+
     def terms_of(self, ids: Sequence[str]) -> Mapping[str, Terms]:
         """How subscriptions are served: those of the ids that there are."""
         found = {id: Terms(self.ephemeral[id].settings, 0) for id in ids if id in self.ephemeral}

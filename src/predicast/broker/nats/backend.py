@@ -174,6 +174,10 @@ class NatsBackend:
         """Those of the owner whose id or expression has the text in it, by id, after that one."""
         return (await self._tenant(tenant)).definitions(owner, text, after, most)
 
+    async def with_sinks(self, tenant: str) -> list[Definition]:
+        """Those whose deliveries are sent somewhere."""
+        return (await self._tenant(tenant)).with_sinks()
+
     def watch(self, watcher: Watcher) -> None:
         """Tell one more about changes; those of this process are among them."""
         self._watchers.append(watcher)

@@ -163,6 +163,11 @@ class NatsTenant:
             raise self.registry.subscriptions.unknown(id)
         return held.definition
 
+    def with_sinks(self) -> list[Definition]:
+        """Those whose deliveries are sent somewhere."""
+        held = [each.definition for each in self.registry.held.values()]
+        return [each for each in held if each.settings.sink is not None]
+
     def definitions(
         self, owner: str | None, text: str | None, after: str | None, most: int
     ) -> list[Definition]:

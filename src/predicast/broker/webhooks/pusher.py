@@ -37,7 +37,6 @@ Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 _log: Final = logging.getLogger(__name__)
 _GONE: Final = 410
 _QUIET_S: Final = 60.0
-_PAGE: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +84,8 @@ class Pusher:
         self._broker.backend.watch(self._changed_elsewhere)
         for name in await self._broker.backend.tenants():
             tenant = self._broker.tenant(name)
-            after: str | None = None
-            while page := await tenant.definitions(after=after, most=_PAGE):
-                for definition in page:
-                    self._look_at(tenant, definition)
-                after = page[-1].id
+            for definition in await tenant.with_sinks():
+                self._look_at(tenant, definition)
 
     async def stop(self) -> None:
         """Send nothing more; what was not acknowledged is sent after the next start."""
