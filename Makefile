@@ -18,6 +18,9 @@ SEEDS ?= 1000
 # How often `make soak` runs the quick tests.
 RUNS ?= 10
 
+# Hundreds of processes are started here; without bytecode each compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN := .venv/bin
 # On every core, within reason; a worker that has nothing left to do takes over from another.
 QUICK := $(BIN)/pytest --ignore=tests/spark --numprocesses=auto --maxprocesses=8 --dist=worksteal
