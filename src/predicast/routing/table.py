@@ -123,8 +123,9 @@ class RoutingTable:
                 is_plain = isinstance(stated, Subscription)
                 wanted[id] = stated if is_plain else self._statement(name)
         self.interest.ask_all(source, wanted, passed_on=passed_on)
-        for id in before - held.keys():
-            self.interest.drop(source, id)
+        for id in names:  # in their order: that of a set is another in every process
+            if id in before and id not in held:
+                self.interest.drop(source, id)
 
     def all_but(self, source: str, ids: set[str]) -> list[Operation]:
         """What it takes for a source to hold nothing but these."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from predicast.engine import Engine, Subscribe, Unsubscribe
 from predicast.model import Event
 from predicast.routing import Host, Message, Router, RouterOptions, Send
 from predicast.routing.messages import Events, Published
+from predicast.routing.table import RoutingTable
 
 HOSTS = ("a", "b", "c", "d")
 
@@ -127,3 +130,16 @@ def test_what_finds_no_room_waits_and_the_others_do_not() -> None:
     star.waiting = []
     assert star.router.sizes("a").waiting == 2
     assert star.router.statistics()["received"] == 3
+
+
+def test_a_window_gives_up_wishes_in_its_order_and_not_in_that_of_a_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or a seed would be replayed exactly only where strings have the same hashes."""
+    table = RoutingTable(RouterOptions(name="core"))
+    ids = [f"s{number}" for number in range(30)]
+    table.run("a", [Subscribe(id, f"price < {number}") for number, id in enumerate(ids)])
+    dropped: list[str] = []
+    monkeypatch.setattr(table.interest, "drop", lambda _, given: dropped.append(given))
+    table.run("a", [Unsubscribe(id) for id in ids])
+    assert dropped == ids

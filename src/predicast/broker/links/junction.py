@@ -10,7 +10,7 @@ neighbour hears that an event was taken when it cannot be lost any more.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from predicast.engine import Operation
 from predicast.routing import Events, Host, Message, Published, Router, RouterOptions, Send
@@ -54,9 +54,9 @@ class Junction:
         """A neighbour is not waited for any longer."""
         self._out(self.router.detach(name, now))
 
-    def receive(self, message: Message, name: str, now: float) -> None:
-        """A message of a neighbour's."""
-        self._out(self.router.receive(message, name, now))
+    def receive_all(self, arrivals: Iterable[tuple[Message, str]], now: float) -> None:
+        """Messages of neighbours, in the order in which they came, in one step of the router."""
+        self._out(self.router.receive_all(arrivals, now))
 
     def announce(self, operations: Sequence[Operation], now: float) -> None:
         """What is wanted here has changed."""

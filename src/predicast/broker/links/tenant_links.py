@@ -35,6 +35,7 @@ from predicast.broker.links.identities import (
     with_source,
     without_parents,
 )
+from predicast.broker.links.inbox import Inbox
 from predicast.broker.links.introduction import introduced, read_introduction, refused
 from predicast.broker.links.junction import Junction
 from predicast.broker.links.neighbour import Neighbour
@@ -51,7 +52,7 @@ from predicast.errors import (
     ProtocolError,
 )
 from predicast.protocol.records import NewEvent
-from predicast.routing import Announce, Events, Hello, Message, PeerKind, Refuse
+from predicast.routing import Events, Hello, Message, PeerKind, Refuse
 from predicast.routing.codec import decode
 from predicast.routing.interface import Role
 from predicast.routing.journal import recovered
@@ -61,7 +62,6 @@ from predicast.routing.state import RouterState
 _log: Final = logging.getLogger(__name__)
 _AT_ONCE: Final = 512  # events that a turn reads from the log
 _STEPS: Final = 16  # windows of subscriptions that a turn takes: a fraction of a second
-_INBOX: Final = 256  # messages of neighbours that wait for a turn; then connections are not read
 _POLL_S: Final = 1.0  # between looks at what no watcher is told of
 _FIRST_WORD_S: Final = 10.0  # until a neighbour has to have introduced itself
 _MAX_LEVEL: Final = 64  # farther from the core there is a circle rather than a broker
@@ -84,7 +84,7 @@ class TenantLinks:
         self._neighbours: dict[str, Neighbour] = {}
         self._traffic: dict[str, Traffic] = {}
         self._refusals: dict[str, str] = {}
-        self._messages: asyncio.Queue[tuple[str, Message]] = asyncio.Queue(_INBOX)
+        self._inbox = Inbox()
         self._happened: list[Callable[[Junction, float], None]] = []  # to connections
         self._turning = asyncio.Lock()  # a junction is not exchanged while it has its turn
         self._woken = asyncio.Event()
@@ -238,16 +238,16 @@ class TenantLinks:
         happened, self._happened = self._happened, []
         for happening in happened:
             happening(junction, self._clock.steady())
-        windows = 0
-        while not self._messages.empty() and windows < _STEPS:
-            name, message = self._messages.get_nowait()
-            if isinstance(message, Refuse):
-                self._refusals[name] = f"{message.error}: {message.reason}"
-            junction.receive(message, name, self._clock.steady())
-            if isinstance(message, Announce):
-                windows += 1
-                await asyncio.sleep(0)
-        if not self._messages.empty():
+        for _ in range(_STEPS):
+            if not len(self._inbox):
+                return
+            taken = self._inbox.take()
+            for message, name in taken:
+                if isinstance(message, Refuse):
+                    self._refusals[name] = f"{message.error}: {message.reason}"
+            junction.receive_all(taken, self._clock.steady())
+            await asyncio.sleep(0)
+        if len(self._inbox):
             self.wake()
 
     async def _hand_on(self, junction: Junction) -> None:
@@ -405,7 +405,7 @@ class TenantLinks:
         try:
             while True:
                 data = await connection.receive()
-                await self._messages.put((name, self._read(data, traffic)))
+                await self._inbox.put(self._read(data, traffic), name)
                 self.wake()
         finally:
             if self._neighbours.get(name) is neighbour:

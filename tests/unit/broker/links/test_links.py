@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -316,12 +317,14 @@ def test_a_broker_with_many_subscriptions_serves_others_while_it_joins(
 ) -> None:
     beats = 0
     taken: Counter[tuple[str, int]] = Counter()  # operations, by broker and beat
-    receive = Router.receive
+    receive_all = Router.receive_all
 
-    def counted(self: Router, message: Message, interface: str, now: float) -> list[Send]:
-        if isinstance(message, Announce):
-            taken[self.name, beats] += len(message.operations)
-        return receive(self, message, interface, now)
+    def counted(self: Router, arrivals: Iterable[tuple[Message, str]], now: float) -> list[Send]:
+        arrivals = list(arrivals)
+        for message, _ in arrivals:
+            if isinstance(message, Announce):
+                taken[self.name, beats] += len(message.operations)
+        return receive_all(self, arrivals, now)
 
     async def beat() -> None:
         nonlocal beats
@@ -335,7 +338,7 @@ def test_a_broker_with_many_subscriptions_serves_others_while_it_joins(
         many = [Put(Definition(f"s{n}", f"n = {n}")) for n in range(2_000)]
         await leaf.tenant.apply(many)
         await leaf.stop()
-        monkeypatch.setattr(Router, "receive", counted)
+        monkeypatch.setattr(Router, "receive_all", counted)
         beating = asyncio.create_task(beat())
         leaf = await tree.add("leaf", "core")
         await leaf.settled()

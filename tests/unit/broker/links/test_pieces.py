@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket, WebSocketState
 
 from predicast.broker.links.carrying import arriving, is_carried, outgoing
 from predicast.broker.links.connection import AcceptedConnection
+from predicast.broker.links.inbox import Inbox
 from predicast.broker.links.introduction import introduced, read_introduction, refused
 from predicast.broker.links.junction import Junction
 from predicast.broker.links.settings import MAX_EVENT_BYTES, LinkSettings, Parent
@@ -34,7 +35,7 @@ from predicast.protocol.records import BodyForm, Definition, Put, Remove, Settin
 from predicast.routing import Published
 from predicast.routing.codec import decode, encode
 from predicast.routing.journal import Entry
-from predicast.routing.messages import Events
+from predicast.routing.messages import Acknowledge, Announce, Events, Message
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text() | st.floats(),
@@ -259,6 +260,26 @@ def test_settings_that_cannot_be_are_refused(options: dict[str, object], option:
     assert caught.value.option == option
 
 
+def test_what_came_from_all_neighbours_is_taken_together_up_to_a_window() -> None:
+    first = Events(1, 1, ()), Acknowledge(1, 1, 1), Announce(1, 2, ())
+    then = Announce(1, 3, ()), Events(1, 4, ()), Events(1, 5, ())
+
+    async def takes() -> list[list[tuple[Message, str]]]:
+        inbox = Inbox()
+        for message in (*first, *then):
+            await inbox.put(message, "one" if isinstance(message, Events) else "other")
+        return [inbox.take() for _ in range(4)]
+
+    taken = asyncio.run(takes())
+    assert [[message for message, _ in each] for each in taken] == [
+        [*first],
+        [*then[:1]],
+        [*then[1:]],
+        [],
+    ]
+    assert [name for _, name in taken[0]] == ["one", "other", "other"]
+
+
 def test_what_arrives_is_acknowledged_when_it_is_kept_and_not_before() -> None:
     def junction(name: str, level: int, *candidates: str) -> Junction:
         options = LinkSettings().router_options(name, level=level, epoch=1, candidates=candidates)
@@ -275,7 +296,7 @@ def test_what_arrives_is_acknowledged_when_it_is_kept_and_not_before() -> None:
                 while each.step(0.0):
                     moved = True
                 for to, message in each.take_sends():
-                    both[to].receive(decode(encode(message)), name, 0.0)
+                    both[to].receive_all([(decode(encode(message)), name)], 0.0)
                     moved = True
 
     core.start([], 0.0)
