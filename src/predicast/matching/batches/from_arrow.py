@@ -6,8 +6,7 @@ refused with its row, counted over the whole table (``refusals.py``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -18,9 +17,7 @@ import pyarrow.compute as pc
 from predicast.arrays import Words, offsets
 from predicast.arrow import (
     INTEGERS,
-    MOST_ROWS_TOGETHER,
     Read,
-    TextsTogether,
     are_unicode,
     booleans,
     coded_text,
@@ -35,7 +32,6 @@ from predicast.arrow import (
     numpy_of,
     text_bytes,
     texts_in_place,
-    texts_together,
     wrong_texts,
 )
 from predicast.errors import (
@@ -56,9 +52,9 @@ from predicast.matching.batches.interval_columns import (
 from predicast.matching.batches.leaf_columns import LeafColumn, Piece, find_leaves
 from predicast.matching.batches.lists import Lists, PartsOnDemand, Store
 from predicast.matching.batches.refusals import Refusals
+from predicast.matching.batches.small_columns import small_columns
 from predicast.matching.batches.table_plans import (
     TablePlan,
-    TextColumns,
     table_plan,
     text_columns,
 )
@@ -109,7 +105,7 @@ def _parts_alone(
     table: pa.Table, plan: TablePlan, refusals: Refusals
 ) -> dict[str, list[TypedValues]]:
     """The parts of columns that each hold an attribute."""
-    small = _small_columns(table, plan.texts)
+    small = small_columns(table, plan.texts)
     return {
         name: small[name] if name in small else _parts(table, leaf, refusals)
         for name, leaf in plan.leaves.items()
@@ -228,32 +224,6 @@ def _number_parts(pieces: list[Piece]) -> list[TypedValues]:
             where = None if alone else _one([r[m] for r, m in zip(rows, masks, strict=True)])
             parts.append(part(_frozen(_one(values)), where))
     return parts
-
-
-def _small_columns(table: pa.Table, texts: TextColumns) -> dict[str, list[TypedValues]]:
-    """The parts of those columns of text that can be read together, which small batches' can."""
-    found: dict[str, list[TypedValues]] = {}
-    if not 0 < table.num_rows <= MOST_ROWS_TOGETHER:
-        return found
-    for columns in texts:
-        chunked = [table.column(column) for column in columns.values()]
-        if all(column.num_chunks == 1 for column in chunked):
-            together = texts_together([column.chunk(0) for column in chunked])
-            if together is not None:
-                found |= zip(columns, _columns_of(together, table.num_rows), strict=True)
-    return found
-
-
-def _columns_of(together: TextsTogether, length: int) -> Iterator[list[TypedValues]]:
-    """The parts of each of some columns of one length."""
-    texts, starts, rows, is_ascii = together
-    words = Words(texts.first, texts.raw, is_ascii=is_ascii)
-    for begin, end in pairwise(starts):
-        if begin == end:
-            yield []
-            continue
-        where = None if rows is None or end - begin == length else rows[begin:end]
-        yield [Strings(None, where, words.column(begin, end))]
 
 
 def _strings_in_place(column: pa.ChunkedArray) -> list[TypedValues] | None:

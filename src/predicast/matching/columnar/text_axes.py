@@ -8,7 +8,8 @@ by axis, with the cuts where they lie: to copy them would take longer, and their
     keys   [          ...         |         ...          |         ...          | ... ]
     slots  [                 table of axis 0             |    table of axis 1   | ... ]
     axes   axis, attribute, then where its lower and its upper cuts begin and how many they are,
-           where its table begins and ends, and how far from its slot a word stands
+           where its table begins and ends, how far from its slot a word stands, and how many
+           bytes its lower and its upper cuts share
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def pool_of(axes: Sequence[tuple[int, int, TextAxis]]) -> TextPool:
     words: list[Words] = []
     keys, uppers = [np.zeros(0, np.uint64)], [np.zeros(0, np.int32)]
     slots = [np.zeros(0, np.uint64)]
-    rows = np.zeros((len(axes), 9), np.int64)
+    rows = np.zeros((len(axes), 11), np.int64)
     base = of_slots = 0
     for row, (number, attribute, axis) in enumerate(axes):
         rows[row, :2] = number, attribute
@@ -91,6 +92,7 @@ def pool_of(axes: Sequence[tuple[int, int, TextAxis]]) -> TextPool:
         ends = [axis.lower] if table else [axis.lower, axis.upper]
         for end, cuts in enumerate(ends):
             rows[row, 2 + 2 * end : 4 + 2 * end] = base, len(cuts)
+            rows[row, 9 + end] = cuts.shared
             words.append(cuts.words)
             # One more, as there is one more place where words begin.
             keys += [cuts.keys, np.zeros(1, np.uint64)]
@@ -98,7 +100,7 @@ def pool_of(axes: Sequence[tuple[int, int, TextAxis]]) -> TextPool:
             uppers += [codes, np.zeros(1, np.int32)]
             base += len(cuts) + 1
         if table:
-            rows[row, 6:] = of_slots, of_slots + len(table.slots), table.farthest
+            rows[row, 6:9] = of_slots, of_slots + len(table.slots), table.farthest
             slots.append(table.slots)
             of_slots += len(table.slots)
     return TextPool(

@@ -57,6 +57,9 @@ def test_there_is_an_end(place: int) -> None:
 @given(st.sets(TEXTS).map(sorted), st.lists(TEXTS))
 @example(["a", "a\0", "a\0\0"], ["a", "a\0", "", "a\0\0\0", "b"])
 @example(["\U0010ffff" * 3], ["\U0010ffff" * 2, "\U0010ffff" * 3, "\U0010ffff" * 4])
+@example(
+    ["/srv/1/", "/srv/2/", "/srv/22/"], ["", "/sr", "/srv/", "/srv/1", "/srv/2/x", "/srw", "z"]
+)
 def test_they_are_searched_as_a_list_is(words: list[str], asked: list[str]) -> None:
     cuts = TextCuts(in_the_middle(words))
     every = [*asked, *words]
@@ -77,6 +80,7 @@ def right_codes(cuts: list[str], word: str, *, whole: bool) -> tuple[int, int]:
 
 
 @given(st.sets(TEXTS).map(sorted), st.lists(TEXTS), st.booleans())
+@example(["/srv/1/", "/srv/2/"], ["", "/srv/", "/srv/1/x", "/srv/2", "/srw"], False)
 def test_axes_code_batches_and_single_strings_alike(
     cuts: list[str], asked: list[str], whole: bool
 ) -> None:

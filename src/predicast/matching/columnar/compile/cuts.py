@@ -23,7 +23,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
@@ -321,13 +321,23 @@ class TextCuts:
         return self.words.nbytes() + 8 * len(self.words)
 
     @cached_property
+    def shared(self) -> int:
+        """How many bytes all of them begin with: paths and addresses are told apart far inside."""
+        if not len(self):
+            return 0
+        ends = zip(self.words.bytes_at(0), self.words.bytes_at(len(self) - 1), strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+
+    @cached_property
     def keys(self) -> npt.NDArray[np.uint64]:
-        """The first bytes of each, by which they are searched."""
-        return windows(self.words.raw, self.words.first[:-1], self.words.first[1:])
+        """The bytes of each behind those, by which they are searched."""
+        first = self.words.first
+        return windows(self.words.raw, first[:-1] + self.shared, first[1:])
 
     def code_all(self, words: Words) -> Codes:
         """How many cuts lie before each word (or at it)."""
         codes = np.empty(len(words), np.int32)
         own = self.words
-        loops.now.code_words(own.first, own.raw, self.keys, words.first, words.raw, codes)
+        asked = words.first, words.raw, codes
+        loops.now.code_words(own.first, own.raw, self.keys, self.shared, *asked)
         return codes

@@ -156,7 +156,7 @@ def _code(table: Any) -> None:
         read(table, OF.keys).view(np.uint64),
         read(table, OF.slots).view(np.uint64),
         read(table, OF.uppers).view(np.int32),
-        read_rows(table, OF.axes, 9),
+        read_rows(table, OF.axes, 11),
     )
     said, raw = read_rows(table, OF.of_strings, 6), read(table, OF.raw)
     code_strings(pool, said, spots, raw, low, high, wide)

@@ -1,9 +1,10 @@
 """Coding strings by their bytes: how many cuts lie before each word, compiled by numba.
 
 Words are bytes and where each begins (``arrays/words.py``). A word is told from the cuts of an axis
-by a search among their first eight bytes, taken as numbers, and from those that begin alike by all
-of their bytes; or, on an axis on which only whole words are asked for, by a hash
-(``compile/word_table.py``). Whether a batch or one event is coded, these are the loops.
+by a search among eight bytes of each, taken as numbers: those behind what all of them begin with,
+such as ``/srv/``. From those that are alike so far it is told by all of their bytes. On an axis on
+which only whole words are asked for it is found by a hash (``compile/word_table.py``). Whether a
+batch or one event is coded, these are the loops.
 """
 
 from __future__ import annotations
@@ -74,10 +75,19 @@ def are_same(left: Any, at: int, end: int, right: Any, place: int, stop: int) ->
 
 @kernel
 def cuts_before(
-    first: Any, cuts: Any, keys: Any, low: int, high: int, raw: Any, begin: int, end: int
+    first: Any, cuts: Any, keys: Any, shared: int, low: int, high: int, raw: Any, spot: Any
 ) -> int:
-    """How many of the sorted cuts low to high are at or before raw[begin:end]."""
-    key, base = window(raw, begin, end), low
+    """How many of the sorted cuts low to high are at or before raw[begin:end], which is the spot.
+
+    All of them begin with as many bytes as are shared, and the keys are of what comes behind.
+    """
+    begin, end = spot
+    for step in range(shared):
+        if begin + step == end or raw[begin + step] < cuts[first[low] + step]:
+            return 0
+        if raw[begin + step] > cuts[first[low] + step]:
+            return high - low
+    key, base = window(raw, begin + shared, end), low
     low = position(keys, low, high, key)
     if low == high or keys[low] != key:
         return low - base
@@ -129,12 +139,14 @@ _KEYS: Final = array(types.uint64)
 _CODES: Final = array(types.int32, written=True)
 
 
-@entry((_FIRST, _RAW, _KEYS, _FIRST, _RAW, _CODES))
-def code_words(first: Any, cuts: Any, keys: Any, word_first: Any, raw: Any, codes: Any) -> None:
-    """How many of the sorted cuts are at or before each word."""
+@entry((_FIRST, _RAW, _KEYS, types.int64, _FIRST, _RAW, _CODES))
+def code_words(
+    first: Any, cuts: Any, keys: Any, shared: int, word_first: Any, raw: Any, codes: Any
+) -> None:
+    """How many of the sorted cuts, which begin with as many shared bytes, are at or before each."""
     for word in range(len(word_first) - 1):
-        begin, end = word_first[word], word_first[word + 1]
-        codes[word] = cuts_before(first, cuts, keys, 0, len(keys), raw, begin, end)
+        spot = word_first[word], word_first[word + 1]
+        codes[word] = cuts_before(first, cuts, keys, shared, 0, len(keys), raw, spot)
 
 
 @entry((_FIRST, _RAW, _KEYS, types.int64, array(types.int32), _FIRST, _RAW, _CODES, _CODES))
@@ -260,9 +272,9 @@ def _codes(
         table = slots[axis[6] : axis[7]]
         found = word_at(first, cuts, base, table, axis[8], raw, begin, end)
         return found + 1, uppers[base + found] if found >= 0 else UNREACHABLE
-    low = cuts_before(first, cuts, keys, base, base + count, raw, begin, end)
+    low = cuts_before(first, cuts, keys, axis[9], base, base + count, raw, spot)
     base, count = axis[4], axis[5]
-    return low, cuts_before(first, cuts, keys, base, base + count, raw, begin, end)
+    return low, cuts_before(first, cuts, keys, axis[10], base, base + count, raw, spot)
 
 
 _POOL: Final = (_FIRST, _RAW, _KEYS, _KEYS, array(types.int32), array(types.int64, 2))

@@ -18,11 +18,18 @@ from predicast.matching.columnar.reserved import (
 
 
 def code_words(
-    first: Array, cuts: Array, keys: Array, word_first: Array, raw: Array, codes: Array
+    first: Array, cuts: Array, keys: Array, shared: int, word_first: Array, raw: Array, codes: Array
 ) -> None:
-    """How many of the sorted cuts are at or before each word."""
-    own = windows(raw, word_first[:-1], word_first[1:])
+    """How many of the sorted cuts, which begin with as many shared bytes, are at or before each."""
+    own = windows(raw, word_first[:-1] + shared, word_first[1:])
     low, high = np.searchsorted(keys, own, "left"), np.searchsorted(keys, own, "right")
+    if shared:  # what begins otherwise is before or behind them all
+        begins = [each[:shared] for each in Words(word_first, raw).encoded()]
+        common = cuts[first[0] : first[0] + shared].tobytes()
+        before = np.array([each < common for each in begins], bool)
+        behind = np.array([each > common for each in begins], bool)
+        low[before] = high[before] = 0
+        low[behind] = high[behind] = len(keys)
     for word in np.flatnonzero(low < high).tolist():
         text = raw[word_first[word] : word_first[word + 1]].tobytes()
         low[word] = bisect_right(
@@ -103,7 +110,7 @@ def _numbered(words: list[bytes], count: int, *, is_numbered: bool) -> Array:
 def _codes(pool: Sequence[Array], row: int, words: Words) -> tuple[Array, Array]:
     """The codes of words on an axis of a pool (``text_axes.py``)."""
     first, cuts, keys, slots, uppers, axes = pool
-    _, _, *ends, begin, end, farthest = axes[row].tolist()
+    _, _, *ends, begin, end, farthest, of_lower, of_upper = axes[row].tolist()
     low, high = np.empty(len(words), np.int32), np.empty(len(words), np.int32)
     if end > begin:
         here = slice(ends[0], ends[0] + ends[1])
@@ -111,9 +118,9 @@ def _codes(pool: Sequence[Array], row: int, words: Words) -> tuple[Array, Array]
         found = slots[begin:end], farthest, uppers[here]
         code_whole_words(own, cuts, *found, words.first, words.raw, low, high)
         return low, high
-    for base, count, codes in ((*ends[:2], low), (*ends[2:], high)):
+    for base, count, shared, codes in ((*ends[:2], of_lower, low), (*ends[2:], of_upper, high)):
         own = first[base : base + count + 1]
-        code_words(own, cuts, keys[base : base + count], words.first, words.raw, codes)
+        code_words(own, cuts, keys[base : base + count], shared, words.first, words.raw, codes)
     return low, high
 
 
