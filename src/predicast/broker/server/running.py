@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import uvicorn
 
 from predicast.broker.server.garbage import leave_out_what_is_there, seldom_collected
+from predicast.broker.server.preloading import preload_in_background
 from predicast.errors import InvalidOptionError
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         leave_out_what_is_there()
         self._ready()
+        preload_in_background()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
