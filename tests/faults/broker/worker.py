@@ -199,7 +199,9 @@ async def served(plan: Plan) -> AsyncIterator[tuple[Tenant, Links | None]]:
     config = uvicorn.Config(app, host=host, port=int(port), log_config=None, ws="websockets-sansio")
     server = uvicorn.Server(config)
     serving = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - nobody tells when
+    while not server.started:  # nobody tells when
+        if serving.done():
+            raise app.state.server.failure or AssertionError("the server has ended by itself")
         await asyncio.sleep(0.01)
     yield broker.tenant(TENANT), links
     server.should_exit = True
