@@ -13,8 +13,10 @@ _SCHEMES: Final = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
 PATH: Final = "/ws"
 
 
-def websocket_url(url: str) -> str:
-    """The address of the WebSocket of the broker that is served at a URL.
+def websocket_url(url: str, path: str = PATH, *, option: str = "url") -> str:
+    """The address of a WebSocket of the broker that is served at a URL.
+
+    ``option`` is what the URL was given as, for whoever has to give another one.
 
     >>> websocket_url("http://localhost:8642")
     'ws://localhost:8642/ws'
@@ -28,9 +30,10 @@ def websocket_url(url: str) -> str:
         port = -1
     if parts.scheme not in _SCHEMES or not parts.hostname or port == -1:
         raise InvalidOptionError(
-            f"a broker's address is such as {DEFAULT_URL}, not {shortened(url)}", option="url"
+            f"a broker's address is such as {DEFAULT_URL}, not {shortened(url)}", option=option
         )
     scheme = _SCHEMES[parts.scheme]
     host = parts.netloc if port or "://" in url else f"{parts.netloc}:{DEFAULT_PORT}"
-    path = parts.path.rstrip("/")
-    return urlunsplit((scheme, host, path if path.endswith(PATH) else path + PATH, parts.query, ""))
+    below = parts.path.rstrip("/")
+    whole = below if below.endswith(path) else below + path
+    return urlunsplit((scheme, host, whole, parts.query, ""))

@@ -24,7 +24,7 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path) -> None:
     assert "no file nothing.pem" in refused("serve", *files, *data)
     assert "--tls-key" in refused("serve", "--tls-cert", "nothing.pem", *data)
     assert "such as 12h or 7d" in refused("serve", "--retention", "soon", *data)
-    assert "address of a broker" in refused("serve", "--parent", "ftp://x", *data)
+    assert "a broker's address is such as" in refused("serve", "--parent", "ftp://x", *data)
     junk = tmp_path / "junk.pem"
     junk.write_text("junk", encoding="utf-8")
     files = ("--tls-cert", str(junk), "--tls-key", str(junk))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit, urlunsplit
 
 from predicast.broker.broker import DEFAULT_TENANT
+from predicast.client.addresses import websocket_url
 from predicast.errors import InvalidOptionError, shortened
 from predicast.routing.options import RouterOptions, is_name
 
 MAX_EVENT_BYTES: Final = 1 << 20  # of an event's body that goes over links
 MAX_FRAME: Final = 16 << 20  # bytes; a large event alone, with its body beside what is matched
-_SCHEMES: Final = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
+_PATH: Final = "/link"
 _MOST_SUBSCRIPTIONS: Final = 100_000_000  # what may be subscribed to is limited elsewhere
 # Operations that a broker takes at once: some hundredths of a second, in which it serves nobody.
 _WINDOW: Final = 100
@@ -27,13 +27,7 @@ class Parent:
     token: str | None = None
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in _SCHEMES or not parts.hostname:
-            raise InvalidOptionError(
-                "a parent is given as the address of a broker, as in "
-                f"https://broker.example:8642, not {shortened(self.url)}",
-                option="parent",
-            )
+        websocket_url(self.url, _PATH, option="parent")
 
     def __repr__(self) -> str:
         """Without what must not be seen in a log."""
@@ -42,10 +36,7 @@ class Parent:
     @property
     def address(self) -> str:
         """Where its links are, as the address of a WebSocket."""
-        parts = urlsplit(self.url)
-        path = parts.path.rstrip("/")
-        path = path if path.endswith("/link") else f"{path}/link"
-        return urlunsplit((_SCHEMES[parts.scheme], parts.netloc, path, parts.query, ""))
+        return websocket_url(self.url, _PATH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -299,9 +299,9 @@ def test_an_event_that_is_published_at_two_brokers_is_one(tmp_path: Path) -> Non
     run(test, tmp_path)
 
 
-@pytest.mark.parametrize("url", ["core", "ftp://core", "ws://", ""])
+@pytest.mark.parametrize("url", ["core:port", "ftp://core", "ws://", ""])
 def test_an_address_that_is_none_is_refused(url: str) -> None:
-    with pytest.raises(InvalidOptionError, match="address of a broker") as caught:
+    with pytest.raises(InvalidOptionError, match="a broker's address is such as") as caught:
         Parent(url)
     assert caught.value.option == "parent"
 
@@ -310,6 +310,8 @@ def test_addresses_of_links() -> None:
     assert Parent("https://a.example").address == "wss://a.example/link"
     assert Parent("http://a.example:7400/x/").address == "ws://a.example:7400/x/link"
     assert Parent("ws://a.example/link").address == "ws://a.example/link"
+    assert Parent("localhost:7400").address == "ws://localhost:7400/link"
+    assert Parent("core").address == "ws://core:8642/link"
 
 
 def test_a_broker_with_many_subscriptions_serves_others_while_it_joins(
