@@ -44,7 +44,7 @@ class CsvFile:
             if not names:
                 raise self._source.refuse("is empty; the first line must name the columns")
             if any("\udc80" <= character <= "\udcff" for name in names for character in name):
-                raise self._source.refuse("not UTF-8", 1)
+                raise self._source.not_utf8(1)
             has_rows = any(line.strip("\r\n") for line in file.text)
             return names, file.delimiter, has_rows
 
@@ -127,9 +127,11 @@ class CsvFile:
         numbered = re.search(r"Row #(\d+): (?:CSV conversion error to string: )?(.*)", message)
         if numbered is None:
             return self._source.refuse(f"not CSV: {message}")
+        line = self.line_of(int(numbered[1]) - 2)  # Arrow counts the header as row 1
+        if "invalid UTF8" in numbered[2]:
+            return self._source.not_utf8(line)
         hint = guess_hint(self._source, self._delimiter) if "columns" in numbered[2] else ""
-        # Arrow counts the header as row 1.
-        return self._source.refuse(numbered[2][:200] + hint, self.line_of(int(numbered[1]) - 2))
+        return self._source.refuse(numbered[2][:200] + hint, line)
 
     def line_of(self, row: int) -> int | None:
         """The line on which a row begins: not the same where quoted cells hold line breaks."""

@@ -23,7 +23,7 @@ from predicast.cli.files.csv_batches import CsvFile
 from predicast.cli.files.csv_types import shortened
 from predicast.cli.files.dialect_files import event_forms_with
 from predicast.cli.files.iso_times import IsoTimes
-from predicast.cli.files.json_lines import ONE_OBJECT_PER_LINE, Line, line_groups
+from predicast.cli.files.json_values import OBJECTS, JsonText, value_groups
 from predicast.cli.files.matches import EventMatches, Matches, RowMatches, brief, flat
 from predicast.cli.files.source import CELLS, FORMS, Form, Source
 from predicast.cli.files.stated_values import StatedValues
@@ -187,10 +187,10 @@ def _batches(source: Source, report: Report) -> Iterator[list[tuple[int, Attribu
         yield from _own_batches(source, report)
         return
     with source.opened() as opened:
-        for group in line_groups(source, opened):
-            for line in group:
-                batch.append((line.number, _event(source, line, read)))
-                size += len(line.text)
+        for group in value_groups(source, opened):
+            for value in group:
+                batch.append((value.line, _event(source, value, read)))
+                size += len(value.text)
                 if len(batch) == _BATCH_EVENTS or size >= _BATCH_BYTES:
                     yield batch
                     batch, size = [], 0
@@ -249,12 +249,14 @@ def _reading_by(name: str | None) -> Callable[[str | bytes], Attributes]:
     return lambda text: dict(dialect.read_event(decoded(text)))
 
 
-def _event(source: Source, line: Line, read: Callable[[str | bytes], Attributes]) -> Attributes:
+def _event(
+    source: Source, value: JsonText, read: Callable[[str | bytes], Attributes]
+) -> Attributes:
     try:
-        return read(line.text)
+        return read(value.text)
     except PredicastError as error:
-        hint = "" if line.text.lstrip()[:1] == b"{" else f"; {ONE_OBJECT_PER_LINE}"
-        raise source.refuse(error.message + hint, line.number) from error
+        hint = "" if value.text.lstrip()[:1] == b"{" else f"; {OBJECTS}"
+        raise source.refuse(error.message + hint, value.line) from error
 
 
 # CSV.

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 
 from predicast.cli.files.csv_text import csv_text, guess_hint
-from predicast.cli.files.json_lines import json_object, line_groups
+from predicast.cli.files.json_values import json_object, value_groups
 from predicast.cli.files.queries import TextLines, queries
 from predicast.cli.files.source import Form, OpenFile, Source
 from predicast.errors import suggest
@@ -62,9 +62,9 @@ def rows(
 
 
 def _json_rows(source: Source, opened: OpenFile, _columns: Columns) -> Iterator[FileRow]:
-    for group in line_groups(source, opened):
-        for line in group:
-            yield FileRow(line.number, json_object(source, line))
+    for group in value_groups(source, opened):
+        for value in group:
+            yield FileRow(value.line, json_object(source, value))
 
 
 def _yaml_rows(source: Source, opened: OpenFile, columns: Columns) -> Iterator[FileRow]:
@@ -110,7 +110,7 @@ def _check_utf8(source: Source, row: list[str], line: int) -> None:
     try:
         "".join(row).encode()
     except UnicodeEncodeError:
-        raise source.refuse("not UTF-8", line) from None
+        raise source.not_utf8(line) from None
 
 
 def _parquet_rows(source: Source, opened: OpenFile, columns: Columns) -> Iterator[FileRow]:

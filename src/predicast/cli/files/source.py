@@ -66,6 +66,7 @@ GRAPH_FORMS: Final = SUBSCRIPTION_FORMS | {
     ".sparql": Form.SPARQL,
 }
 _STANDARD_INPUT: Final = "standard input"
+_CONVERTED: Final = "iconv -f WINDOWS-1252 -t UTF-8 converts it"
 
 
 def form_of(path: str, known: Mapping[str, Form] = GRAPH_FORMS) -> tuple[Form | None, bool]:
@@ -193,6 +194,10 @@ class Source:
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise self.refuse("is UTF-16; convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does")
 
+    def not_utf8(self, line: int | None) -> InputFileError:
+        """The error for text in another encoding: most often the one that Windows has."""
+        return self.refuse("not UTF-8; if it is, say, Windows-1252: " + _CONVERTED, line)
+
     def text_of(self, opened: OpenFile) -> str:
         """All of a file that is text."""
         content = opened.stream.read()
@@ -201,7 +206,7 @@ class Source:
             return content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
-            raise self.refuse("not UTF-8", line) from None
+            raise self.not_utf8(line) from None
 
     def _unreadable(self, error: Exception) -> InputFileError:
         reason = getattr(error, "strerror", None) or str(error)
