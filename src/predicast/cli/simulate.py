@@ -169,6 +169,7 @@ def _rows(report: SimulationReport) -> list[tuple[str, str]]:
         ("subscriptions in tables", f"{report.tables.total:,}"),
         ("in the median table", f"{report.tables.median:,}"),
         ("in the largest table", f"{report.tables.largest:,}"),
+        ("moves to another parent", f"{report.moved:,}"),
         ("seconds to converge", ", ".join(f"{each:.2f}" for each in report.converged_s)),
         ("seconds simulated", f"{report.simulated_s:.1f}"),
     ]

@@ -55,6 +55,7 @@ _COUNTED: Final = (
     "unwanted",
     "dropped",
     "refused",
+    "moved",
 )
 
 
@@ -143,10 +144,12 @@ class Router:
         ``received`` and ``repeated`` count events that came for the first time and again,
         ``forwarded`` and ``delivered`` those that went to brokers and hosts, ``dropped`` those that
         found no room. ``unwanted`` came from a broker and matched nothing here: the price of slack.
+        ``moved`` counts how often it has gone from one parent to another.
         """
         counts = self._taking.counts.copy()
         counts["dropped"] += self._neighbours.dropped
         counts["refused"] = self._refused_count
+        counts["moved"] = self._neighbours.moved
         return {
             "interfaces": len(self._neighbours.by_name),
             "subscriptions": len(self._table),
