@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from predicast.engine import Change, Operation, Subscribe, Unsubscribe
 from predicast.errors import PredicastError, UnknownInterfaceError
@@ -35,6 +35,8 @@ from predicast.routing.messages import (
 )
 from predicast.routing.options import EPOCH_BITS, LinkOptions
 from predicast.routing.repeats import Repeats
+
+_MOST_REFUSALS: Final = 1_000  # that wait to be asked for
 
 
 class Delivered(NamedTuple):
@@ -70,7 +72,7 @@ class Host:
         self._announced: deque[tuple[int, int]] = deque()  # epoch and sequence of windows
         self._settled = 0
         self._delivered: list[Delivered] = []
-        self._refusals: list[Refuse] = []
+        self._refusals: deque[Refuse] = deque(maxlen=_MOST_REFUSALS)
         self._repeats = Repeats(self._options.max_publishers, self._options.max_remembered)
         me = Identity(name, PeerKind.HOST)
         self._link = Link(me, broker, self._new_epoch(), self._options, 0.0, durable=durable)
@@ -124,8 +126,9 @@ class Host:
         return delivered
 
     def refusals(self) -> list[Refuse]:
-        """What the broker has refused since this was asked last."""
-        refusals, self._refusals = self._refusals, []
+        """What the broker has refused since this was asked last; the latest of very many."""
+        refusals = list(self._refusals)
+        self._refusals.clear()
         return refusals
 
     # The steps.
