@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 
 from predicast.covering.widening import EVERYTHING
 from predicast.engine import Change, Subscribe, Unsubscribe
-from predicast.errors import DamagedStateError, InvalidOptionError, MalformedMessageError
+from predicast.errors import (
+    DamagedStateError,
+    InvalidOptionError,
+    MalformedMessageError,
+    UnknownInterfaceError,
+)
 from predicast.language import parse_where
 from predicast.model import Event
 from predicast.routing import (
@@ -245,6 +250,17 @@ def test_options_and_states_that_cannot_be_are_refused() -> None:
         Router(RouterOptions(name="other", **QUICK), broker().state())
     with pytest.raises(MalformedMessageError):
         Published("", 1, Event({}))
+
+
+def test_what_is_asked_of_a_router_is_checked_as_its_options_are() -> None:
+    router = broker()
+    for name in ("core", "", None):
+        with pytest.raises(InvalidOptionError, match="names of other brokers"):
+            router.offer_parent(name, 1.0)  # type: ignore[arg-type]
+    assert router.parent is None
+    assert router.is_attached
+    with pytest.raises(UnknownInterfaceError, match="stranger"):
+        router.sizes("stranger")
 
 
 NUMBERS = st.sampled_from([-1, 0, 1, 2, 3, 64, 66, 1 << 20, (1 << 20) + 1, 1 << 62, 1 << 80])
