@@ -64,7 +64,8 @@ class Network:
         quick = {key: value for key, value in QUICK.items() if key != "matcher"}
         from predicast.routing.options import LinkOptions
 
-        made = Host(name, broker, options=LinkOptions(**quick), **options)
+        limits = options.pop("limits", {})
+        made = Host(name, broker, options=LinkOptions(**quick, **limits), **options)
         self.hosts[name] = made
         self.delivered[name] = []
         self.post(name, made.start(self.now))

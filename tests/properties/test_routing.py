@@ -30,6 +30,7 @@ class World:
     brokers: int = 5
     hosts: int = 6
     spare: bool = False  # whether brokers have a second candidate
+    max_subscriptions: int = 1_000  # of a neighbour; hosts have three at most
 
     def __post_init__(self) -> None:
         self.random = Random(self.seed)
@@ -41,7 +42,13 @@ class World:
             candidates = [f"b{self.random.randrange(number)}"] if number else []
             if self.spare and number > 1:
                 candidates += [f"b{each}" for each in range(number) if f"b{each}" not in candidates]
-            self.network.broker(f"b{number}", *candidates, level=number, slack=self.slack)
+            self.network.broker(
+                f"b{number}",
+                *candidates,
+                level=number,
+                slack=self.slack,
+                max_subscriptions=self.max_subscriptions,
+            )
         for number in range(self.hosts):
             name = f"h{number}"
             self.network.host(name, f"b{self.random.randrange(self.brokers)}")
@@ -222,3 +229,21 @@ def test_brokers_that_move_to_another_parent_lose_nothing(seed: int) -> None:
     for router in world.network.routers.values():
         assert router.is_attached
         assert {str(state) for _, state in router.interfaces().values()} == {"Active"}
+
+
+@given(seed=st.integers(0, 2**32))
+@FEW
+def test_brokers_that_want_more_than_their_neighbours_hold_lose_nothing(seed: int) -> None:
+    world = World(seed, EVERY_FAULT, hosts=9, spare=True, max_subscriptions=3)
+    for _ in range(3):
+        world.change_subscriptions()
+        world.settle()
+        name = f"b{world.random.randrange(world.brokers)}"
+        world.network.crash(name)
+        world.publish()
+        world.network.run(world.random.choice([0.1, 2.0, 8.0]))
+        world.network.restart(name)
+        world.publish()
+        world.drain()
+    world.calm(100.0)
+    world.check(in_order=False)

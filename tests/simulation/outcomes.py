@@ -31,6 +31,7 @@ def outcome(seed: int) -> Outcome:
         "duplicated": report.duplicated,
         "spurious": report.spurious,
         "out of order": report.disordered,
+        "moves": report.moved,
         "messages": sum(report.messages.values()),
         **report.faults,
     }

@@ -104,13 +104,54 @@ def test_a_broker_that_takes_one_subscription_for_another_is_found_out(
     assert run_with(Deaf, monkeypatch).lost > 0
 
 
+CRASHES = replace(usual_faults([Fault.CRASH]), crash_rate=0.5)
+
+
+def test_a_broker_that_changes_the_order_of_events_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where brokers fall: they come back with what they had, and nobody has moved."""
+
+    class Reversing(Router):
+        def receive_all(self, arrivals: Iterable[tuple[Message, str]], now: float) -> list[Send]:
+            return [reversed_events(send) for send in super().receive_all(arrivals, now)]
+
+    def reversed_events(send: Send) -> Send:
+        message = send.message
+        if not isinstance(message, Events) or message.matched is None:
+            return send
+        turned = replace(message, events=message.events[::-1], matched=message.matched[::-1])
+        return Send(send.interface, turned)
+
+    report = run_with(Reversing, monkeypatch, replace(SMALL, faults=CRASHES))
+    assert report.moved == 0
+    assert any(each.startswith("out of order: ") for each in report.violations)
+
+
+def test_order_is_not_promised_once_a_broker_has_moved() -> None:
+    """What was kept by the parent of before comes after what the new one has sent."""
+    options = SimulationOptions(
+        seed=9,
+        brokers=6,
+        clients=12,
+        subscriptions=40,
+        events=200,
+        batch=1,
+        faults=replace(usual_faults([Fault.PARTITION]), partition_rate=0.3),
+    )
+    report = simulate(options)
+    assert report.moved > 0
+    assert report.disordered > 0
+    assert not report.violations
+
+
 def test_a_disk_that_keeps_nothing_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     class Forgetful(Router):
         def __init__(self, options: Any, state: Any = None) -> None:
             super().__init__(options)
 
-    crashing = replace(SMALL, faults=replace(usual_faults([Fault.CRASH]), crash_rate=0.5))
-    assert run_with(Forgetful, monkeypatch, replace(crashing, patience_s=20.0)).violations
+    crashing = replace(SMALL, faults=CRASHES, patience_s=20.0)
+    assert run_with(Forgetful, monkeypatch, crashing).violations
 
 
 def run_with(

@@ -80,8 +80,8 @@ def simulate(  # noqa: PLR0913  # an option is a parameter
 ) -> None:
     """Run a network of brokers, let things go wrong, and check what the clients were promised.
 
-    The same options give the same run. If a promise is broken, the command says which, and ends
-    with 1.
+    The same options give the same run. If a promise is broken, the command says which and how to
+    see it again, and ends with 1.
     """
     from predicast.routing.simulation import (
         TURNS,
@@ -102,11 +102,13 @@ def simulate(  # noqa: PLR0913  # an option is a parameter
         events=events,
         workload=WorkloadName(workload),
         slack=slack,
-        faults=usual_faults(Fault if named == ["all"] else named),
+        faults=usual_faults(Fault if "all" in named else named),
         changes=changes,
         batch=batch,
         rounds=rounds,
     )
+    if draw is not None:
+        draw.touch()  # or a long run would end with nowhere to draw it
     with progress("simulating", options.rounds * TURNS) as advance, _garbage_is_rare():
         report = simulate(options, advance)
     if draw is not None:
@@ -116,7 +118,7 @@ def simulate(  # noqa: PLR0913  # an option is a parameter
     else:
         output().print(_table(report))
     if report.failed:
-        _tell_violations(report)
+        _tell_violations(report, named)
         raise typer.Exit(VIOLATED)
 
 
@@ -135,9 +137,22 @@ def _garbage_is_rare() -> Iterator[None]:
         gc.set_threshold(*before)
 
 
-def _tell_violations(report: SimulationReport) -> None:
+def _tell_violations(report: SimulationReport, faults: list[str]) -> None:
     shown = "\n".join(f"  {each}" for each in report.violations[:10])
-    print_error(f"seed {report.options.seed} breaks a promise:\n{shown}")
+    print_error(
+        f"seed {report.options.seed} breaks a promise:\n{shown}\n"
+        f"To see it again: {_command(report, faults)}"
+    )
+
+
+def _command(report: SimulationReport, faults: list[str]) -> str:
+    """What runs the same again, whatever the defaults will be."""
+    options = report.options
+    names = ("brokers", "clients", "subscriptions", "events", "workload", "slack", "seed")
+    said = [f"--{name} {getattr(options, name)}" for name in (*names, "changes", "rounds", "batch")]
+    if faults:
+        said.append(f"--faults {','.join(faults)}")
+    return " ".join(["predicast simulate", *said])
 
 
 def _table(report: SimulationReport) -> Table:
@@ -169,6 +184,7 @@ def _rows(report: SimulationReport) -> list[tuple[str, str]]:
         ("subscriptions in tables", f"{report.tables.total:,}"),
         ("in the median table", f"{report.tables.median:,}"),
         ("in the largest table", f"{report.tables.largest:,}"),
+        ("moves to another parent", f"{report.moved:,}"),
         ("seconds to converge", ", ".join(f"{each:.2f}" for each in report.converged_s)),
         ("seconds simulated", f"{report.simulated_s:.1f}"),
     ]

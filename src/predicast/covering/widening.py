@@ -30,7 +30,7 @@ from predicast.model.decimals import ExactDecimal
 from predicast.model.domain import Domain, domain_of
 from predicast.model.values import INT_MAX, INT_MIN, from_microseconds
 
-_EVERYTHING: Final = Subscription((Clause(),))
+EVERYTHING: Final = Subscription((Clause(),))
 # In narrow ranges few parts find something that covers them, and each is a row: 300 subscriptions
 # to 200 symbols took a fifth more rows at a slack of 0.25; 5,000 took two fifths fewer at 1.
 _APART_FROM: Final = 1.0
@@ -72,7 +72,7 @@ def widened(subscription: Subscription, slack: float, absent: Absent) -> Subscri
     if slack == 0:
         return subscription
     if math.isinf(slack):
-        return _EVERYTHING if subscription.clauses else subscription
+        return EVERYTHING if subscription.clauses else subscription
     return Subscription.of(_widened_clause(each, slack, absent) for each in subscription.clauses)
 
 

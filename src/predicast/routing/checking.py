@@ -26,8 +26,12 @@ _MAX_ID: Final = 1_024  # characters of a subscription's id
 _MAX_REASON: Final = 10_000
 
 
-def check_message(message: object, options: RouterOptions) -> None:
-    """Raise a ``RoutingError`` unless it is a message that can be taken as it is."""
+def check_message(message: object, options: RouterOptions | None) -> None:
+    """Raise a ``RoutingError`` unless it is a message that can be taken as it is.
+
+    ``options`` are those of the broker that it came to. Without, it came to a host: that takes what
+    its broker sends, however much it is, and is told which of its subscriptions events match.
+    """
     if isinstance(message, Events):
         _check_numbers(message, "epoch", "sequence")
         _check_events(message, options)
@@ -70,11 +74,11 @@ def _check_numbers(message: object, *names: str) -> None:
         raise malformed("sequence", 0, "a whole number from 1")
 
 
-def _check_events(message: Events, options: RouterOptions) -> None:
+def _check_events(message: Events, options: RouterOptions | None) -> None:
     events, matched = message.events, message.matched
     if type(events) is not tuple:
         raise malformed("events", events, "a tuple of Published")
-    if len(events) > options.max_events:
+    if options is not None and len(events) > options.max_events:
         raise MessageTooLargeError(
             f"{len(events)} events in one message, which holds at most {options.max_events}",
             limit=options.max_events,
@@ -82,16 +86,26 @@ def _check_events(message: Events, options: RouterOptions) -> None:
         )
     if not {Published}.issuperset(map(type, events)):
         raise malformed("events", events, "a tuple of Published")
-    if matched is not None:
+    if matched is None:
+        return
+    if options is not None:
         raise malformed("matched", matched, "what brokers tell hosts, and nobody else")
+    if type(matched) is not tuple or len(matched) != len(events) or not all(map(_is_ids, matched)):
+        raise malformed("matched", matched, "a tuple of ids for each event")
 
 
-def _check_operations(message: Announce, options: RouterOptions) -> None:
+def _is_ids(ids: object) -> bool:
+    return type(ids) is tuple and {str}.issuperset(map(type, ids))
+
+
+def _check_operations(message: Announce, options: RouterOptions | None) -> None:
     operations = message.operations
     if type(message.through) is not bool:
         raise malformed("through", message.through, "true or false")
     if type(operations) is not tuple:
         raise malformed("operations", operations, "a tuple of operations")
+    if options is None:
+        return  # a broker wants nothing of a host
     if len(operations) > options.max_window:
         raise MessageTooLargeError(
             f"{len(operations)} operations in one message, which holds at most "

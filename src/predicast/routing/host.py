@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from predicast.engine import Change, Operation, Subscribe, Unsubscribe
 from predicast.errors import PredicastError, UnknownInterfaceError
 from predicast.language.dialect_registry import stated_in
 from predicast.language.reading import WHERE
 from predicast.model import Event
+from predicast.routing.checking import check_message
 from predicast.routing.life import Happening, InterfaceState
 from predicast.routing.link import Identity, Link
 from predicast.routing.messages import (
@@ -34,6 +35,8 @@ from predicast.routing.messages import (
 )
 from predicast.routing.options import EPOCH_BITS, LinkOptions
 from predicast.routing.repeats import Repeats
+
+_MOST_REFUSALS: Final = 1_000  # that wait to be asked for
 
 
 class Delivered(NamedTuple):
@@ -69,7 +72,7 @@ class Host:
         self._announced: deque[tuple[int, int]] = deque()  # epoch and sequence of windows
         self._settled = 0
         self._delivered: list[Delivered] = []
-        self._refusals: list[Refuse] = []
+        self._refusals: deque[Refuse] = deque(maxlen=_MOST_REFUSALS)
         self._repeats = Repeats(self._options.max_publishers, self._options.max_remembered)
         me = Identity(name, PeerKind.HOST)
         self._link = Link(me, broker, self._new_epoch(), self._options, 0.0, durable=durable)
@@ -123,8 +126,9 @@ class Host:
         return delivered
 
     def refusals(self) -> list[Refuse]:
-        """What the broker has refused since this was asked last."""
-        refusals, self._refusals = self._refusals, []
+        """What the broker has refused since this was asked last; the latest of very many."""
+        refusals = list(self._refusals)
+        self._refusals.clear()
         return refusals
 
     # The steps.
@@ -149,14 +153,20 @@ class Host:
 
         What is in a dialect is read here: brokers know none.
         """
-        window = list(map(_read, operations))
-        before = {each.id: self._held.get(each.id) for each in window}
-        for each in window:
-            self._note(each)
-        self._before[self._link.outgoing.next_sequence] = before
-        self._link.outgoing.announce(window)
+        self._say(list(map(_read, operations)))
         self._announced.append((self._link.outgoing.epoch, self._link.outgoing.announced))
         return self._flush(now)
+
+    def _say(self, window: Sequence[Operation]) -> None:
+        """Announce a window in as many messages as it takes, each of which may be refused."""
+        most = self._options.max_window
+        for begin in range(0, max(len(window), 1), most):
+            part = window[begin : begin + most]
+            before = {each.id: self._held.get(each.id) for each in part}
+            self._before[self._link.outgoing.next_sequence] = before
+            for each in part:
+                self._note(each)
+            self._link.outgoing.announce(part)
 
     def publish(
         self, events: Iterable[Mapping[str, Any] | Event | str], now: float, at: int = 0
@@ -189,6 +199,7 @@ class Host:
         """Take a message from the broker; one that cannot be taken changes nothing."""
         self._sends = []
         try:
+            check_message(message, None)
             self._dispatch(message, now)
         except PredicastError as error:
             self._send(Refuse(type(error).__name__, error.message))
@@ -216,7 +227,7 @@ class Host:
         if isinstance(message, Hello):
             begins = link.greeted(message, now)
             if link.must_begin_anew(message, begins):
-                link.begin_anew(self._new_epoch(), self._whole(), now)
+                self._begin_anew(now)
             if not message.answer:
                 self._send(link.hello(answer=True))
         elif isinstance(message, Acknowledge | KeepAlive):
@@ -250,9 +261,30 @@ class Host:
         else:
             assert isinstance(message, Announce)  # a broker wants nothing of a host
 
-    def _whole(self) -> list[Operation] | None:
-        """All subscriptions, for a broker that has lost its memory."""
-        return list(self._held.values()) or None
+    def _begin_anew(self, now: float) -> None:
+        """Say everything again to a broker that has lost its memory.
+
+        What it had not taken is said behind that, window by window as before: it may be refused,
+        and the rest is not to be refused with it.
+        """
+        before = self._link.outgoing
+        windows = [
+            each
+            for each in before.kept()
+            if isinstance(each, Announce) and each.sequence in self._before
+        ]
+        for each in reversed(windows):
+            self._take_back(each.sequence)
+        self._before = {}
+        self._link.begin_anew(self._new_epoch(), list(self._held.values()) or None, now)
+        outgoing = self._link.outgoing
+        if self._link.said_bye:
+            return
+        now_as = {}
+        for each in windows:
+            self._say(each.operations)
+            now_as[before.epoch, each.sequence] = (outgoing.epoch, outgoing.announced)
+        self._announced = deque(now_as.get(each, each) for each in self._announced)
 
     def _note(self, operation: Operation) -> None:
         if isinstance(operation, Unsubscribe):

@@ -152,7 +152,8 @@ class KeepAlive:
 class Refuse:
     """What was wrong with a message. ``error`` is the name of a class of ``predicast.errors``.
 
-    ``sequence`` is that of the message, if it was one of the stream and is not expected again.
+    ``sequence`` is that of the message, if it was one of the stream and is not expected again. It
+    is said once, before the message is acknowledged, and not repeated.
     """
 
     error: str

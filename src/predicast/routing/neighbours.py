@@ -46,6 +46,7 @@ class Neighbours:
         self.is_leaving = False
         self.next_epoch = (options.epoch << EPOCH_BITS) + 1
         self.dropped = 0  # events that found no room when they were released
+        self.moved = 0  # how often another parent took the place of one that had been there
         self.by_name: dict[str, Interface] = {}
         self.touched: dict[str, Interface] = {}  # that may have something to say
         self.changed: dict[str, None] | None = None  # that are not as they were, once it is noted
@@ -236,6 +237,7 @@ class Neighbours:
         if not before.was_there:
             self.remove(before)
             return
+        self.moved += 1
         before.role, before.leaving = Role.FORMER, True
         self.settling.forget(before.peer)  # it is not waited for on behalf of a former parent
         self.settled([before.peer])

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from predicast.errors import (
@@ -55,6 +56,7 @@ _COUNTED: Final = (
     "unwanted",
     "dropped",
     "refused",
+    "moved",
 )
 
 
@@ -129,7 +131,9 @@ class Router:
 
     def sizes(self, interface: str) -> InterfaceSizes:
         """How much is wanted at an interface, was told it, and waits for it."""
-        found = self._neighbours.by_name[interface]
+        found = self._neighbours.by_name.get(interface)
+        if found is None:
+            raise UnknownInterfaceError(f"nothing is known of {interface!r}", interface=interface)
         return InterfaceSizes(self._table.held(interface), len(found.announcer), found.waiting)
 
     @property
@@ -143,10 +147,12 @@ class Router:
         ``received`` and ``repeated`` count events that came for the first time and again,
         ``forwarded`` and ``delivered`` those that went to brokers and hosts, ``dropped`` those that
         found no room. ``unwanted`` came from a broker and matched nothing here: the price of slack.
+        ``moved`` counts how often it has gone from one parent to another.
         """
         counts = self._taking.counts.copy()
         counts["dropped"] += self._neighbours.dropped
         counts["refused"] = self._refused_count
+        counts["moved"] = self._neighbours.moved
         return {
             "interfaces": len(self._neighbours.by_name),
             "subscriptions": len(self._table),
@@ -192,6 +198,7 @@ class Router:
 
     def offer_parent(self, name: str, now: float) -> list[Send]:
         """Here is a broker that it may attach to, after those that it knows of."""
+        replace(self.options, candidates=(name,))  # which checks it
         self._begin(now)
         if name not in self._neighbours.candidates:
             self._neighbours.candidates.append(name)

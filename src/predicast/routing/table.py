@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from predicast.covering.interest import Interest
+from predicast.covering.widening import EVERYTHING
 from predicast.engine import Change, Engine, Operation, Subscribe, Unsubscribe
 from predicast.errors import (
     DuplicateIdError,
@@ -34,6 +35,8 @@ Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Bools: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 _ZERO: Final = np.zeros(1, np.int64)
+_ALL: Final = "*"  # the id of everything, which no broker gives
+_EVERY_GRAPH: Final = "ASK {}"
 
 
 class MatchingEngine(Protocol):
@@ -140,6 +143,16 @@ class RoutingTable:
         self.interest.drop_all(source)
         if source in self._numbers:
             self._free.append(self._numbers.pop(source))
+
+    def want_everything(self, source: str) -> None:
+        """A source wants everything, whatever it wanted before."""
+        everything = EVERYTHING if isinstance(self._engine, Engine) else _EVERY_GRAPH
+        self.drop(source)
+        self.run(source, [Subscribe(_ALL, everything)], passed_on=True)
+
+    def wants_everything(self, source: str) -> bool:
+        """Whether it does since that was said."""
+        return self._held.get(source, {}).keys() == {_ALL}
 
     def check(self, events: Sequence[Published], *, wait: bool) -> None:
         """Refuse events that the engine cannot read, also where they wait to be matched later."""

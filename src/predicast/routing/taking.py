@@ -172,16 +172,16 @@ class Taking:
     def _take_announce(self, interface: Interface, message: Announce) -> None:
         if interface.is_ignored or interface.heard_bye:
             return
-        operations = list(message.operations)
-        again = interface.announced_again
-        if again is not None:
-            operations = [as_replacing(each) for each in operations]
-            again |= {each.id for each in operations}
-            if message.sequence >= interface.incoming.whole_at:
-                interface.announced_again = None
-                operations += self._table.all_but(interface.peer, again)
-        passed_on = interface.role is not Role.HOST
-        self._table.run(interface.peer, operations, passed_on=passed_on)
+        try:
+            self._run(interface, message)
+        except PredicastError as error:
+            if interface.role is Role.HOST:
+                raise
+            # A broker speaks for others, who are not asked again. What exactly they want is not
+            # known any more, so that everything goes there, until all is announced anew.
+            self._refuse(interface.peer, error, message.sequence)
+            self._table.want_everything(interface.peer)
+            interface.announced_again = None
         # What a former parent wants, the new one is told from its own side. To wait for that here
         # would be to wait for ourselves: both of them wait for what we settle.
         if interface.role is Role.FORMER:
@@ -192,6 +192,20 @@ class Taking:
         needed = self._neighbours.to_settle(interface)
         if needed:
             self._neighbours.settling.wait(interface.peer, message.sequence, needed)
+
+    def _run(self, interface: Interface, message: Announce) -> None:
+        """Have the neighbour want what the window says."""
+        again, operations = interface.announced_again, list(message.operations)
+        if again is not None:
+            operations = [as_replacing(each) for each in operations]
+            again |= {each.id for each in operations}
+            if message.sequence >= interface.incoming.whole_at:
+                interface.announced_again = None
+                operations += self._table.all_but(interface.peer, again)
+        passed_on = interface.role is not Role.HOST
+        if again is None and passed_on and self._table.wants_everything(interface.peer):
+            return
+        self._table.run(interface.peer, operations, passed_on=passed_on)
 
 
 def _check_publisher(host: str, message: Events) -> None:

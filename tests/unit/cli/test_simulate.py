@@ -41,6 +41,16 @@ def test_the_tree_is_drawn(run: Run, folder: Path) -> None:
     assert len(drawn.findall("svg:circle", names)) == 3
 
 
+def test_a_picture_that_cannot_be_written_is_refused_before_the_run(run: Run) -> None:
+    result = run("simulate", "--brokers", 10**9, "--draw", "nowhere/tree.svg", code=2)
+    assert "nowhere/tree.svg: No such file or directory" in result.stderr
+
+
+def test_all_faults_include_the_others(run: Run) -> None:
+    options = ("simulate", *FEW, "--json", "--faults")
+    assert run(*options, "all").stdout == run(*options, "loss, all").stdout
+
+
 def test_a_broken_promise_is_told_with_its_seed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     class Losing(Router):
         def receive_all(self, arrivals: Iterable[tuple[Message, str]], now: float) -> list[Send]:
@@ -57,6 +67,10 @@ def test_a_broken_promise_is_told_with_its_seed(run: Run, monkeypatch: pytest.Mo
     result = run("simulate", *FEW, "--seed", 11, code=1)
     assert "seed 11 breaks a promise" in result.stderr
     assert "lost: event" in result.stderr
+    (again,) = (line for line in result.stderr.splitlines() if "predicast simulate" in line)
+    command = again.split("predicast ", 1)[1].split()
+    assert command[:3] == ["simulate", "--brokers", "3"]
+    assert run(*command, code=1).stdout == result.stdout
 
 
 def test_an_unknown_fault_is_refused(run: Run) -> None:

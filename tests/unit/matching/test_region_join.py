@@ -172,7 +172,7 @@ _KINDS = {
 def test_joins_as_the_model_says(
     publications: str, subscriptions: str, data: st.DataObject
 ) -> None:
-    names = data.draw(st.sampled_from(["x", "xy"]), "attributes")
+    names = data.draw(st.sampled_from(["x", "xy", "xyz"]), "attributes")
     rows = []
     for kind in (publications, subscriptions):
         drawn = st.lists(

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from predicast.covering.widening import EVERYTHING
 from predicast.engine import Change, Subscribe, Unsubscribe
-from predicast.errors import DamagedStateError, InvalidOptionError, MalformedMessageError
+from predicast.errors import (
+    DamagedStateError,
+    InvalidOptionError,
+    MalformedMessageError,
+    UnknownInterfaceError,
+)
+from predicast.language import parse_where
 from predicast.model import Event
 from predicast.routing import (
     Acknowledge,
@@ -245,6 +252,17 @@ def test_options_and_states_that_cannot_be_are_refused() -> None:
         Published("", 1, Event({}))
 
 
+def test_what_is_asked_of_a_router_is_checked_as_its_options_are() -> None:
+    router = broker()
+    for name in ("core", "", None):
+        with pytest.raises(InvalidOptionError, match="names of other brokers"):
+            router.offer_parent(name, 1.0)  # type: ignore[arg-type]
+    assert router.parent is None
+    assert router.is_attached
+    with pytest.raises(UnknownInterfaceError, match="stranger"):
+        router.sizes("stranger")
+
+
 NUMBERS = st.sampled_from([-1, 0, 1, 2, 3, 64, 66, 1 << 20, (1 << 20) + 1, 1 << 62, 1 << 80])
 TEXTS = st.sampled_from(["", "host", "other", "core", "x > 1", "x >", "s", "t"])
 OPERATIONS = st.one_of(
@@ -307,3 +325,60 @@ def test_a_hostile_neighbour_brings_nobody_down_and_memory_stays_bounded(
     router.on_timer(now + 500.0)
     answers = router.receive(Hello("friend", PeerKind.HOST, 1, durable=True), "friend", now + 500.0)
     assert any(isinstance(send.message, Hello) for send in answers)
+
+
+def test_a_broker_that_wants_too_much_is_sent_everything_and_nobody_behind_it_misses_any() -> None:
+    network = Network()
+    core = network.broker("core", max_subscriptions=3)
+    network.broker("leaf", "core", level=1)
+    network.host("below", "leaf")
+    network.host("above", "core")
+    network.announce("below", [Subscribe(f"s{number}", f"x = {number}") for number in range(5)])
+    network.run(2.0)
+    assert network.hosts["below"].is_settled
+    assert (core.sizes("leaf").wanted, core.statistics()["refused"]) == (1, 1)
+    # Whatever it says meanwhile; and after a restart it is the same.
+    network.announce("below", [Unsubscribe("s0"), Change("s1", "x = 6"), Subscribe("s7", "x = 7")])
+    network.run(2.0)
+    network.crash("core")
+    network.restart("core")
+    core = network.routers["core"]
+    network.run(2.0)
+    network.publish("above", [{"x": number} for number in range(9)])
+    network.run(2.0)
+    assert [each.published.event.get("x") for each in network.delivered["below"]] == [2, 3, 4, 6, 7]
+    # Announced anew, and little enough, it is known exactly again.
+    network.announce("below", [Unsubscribe("s2"), Unsubscribe("s3")])
+    network.run(2.0)
+    assert core.sizes("leaf").wanted == 1
+    network.crash("leaf")
+    network.restart("leaf", forgets=True)
+    network.run(5.0)
+    assert {str(each) for each in core.wanted("leaf")} == {
+        str(parse_where(text)) for text in ("x = 4", "x = 6", "x = 7")
+    }
+
+
+def test_a_broker_may_want_too_much_in_the_middle_of_telling_all() -> None:
+    """What comes behind must not be taken for the whole."""
+    network = Network()
+    network.broker("core", max_subscriptions=4)
+    network.broker("leaf", "core", level=1, max_window=2)
+    network.host("below", "leaf", limits={"max_window": 2})
+    network.announce("below", [Subscribe(f"s{number}", f"x = {number}") for number in range(8)])
+    network.run(2.0)
+    network.crash("core")
+    network.restart("core", forgets=True)
+    network.run(5.0)
+    assert network.hosts["below"].is_settled
+    assert network.routers["core"].wanted("leaf") == [EVERYTHING]
+
+
+def test_who_is_known_by_a_star_is_a_host_like_any_other() -> None:
+    network = Network()
+    core = network.broker("core")
+    network.host("one", "core")
+    network.announce("one", [Subscribe("*", "x = 1")])
+    network.announce("one", [Subscribe("s", "x = 2")])
+    network.run(1.0)
+    assert core.sizes("one").wanted == 2

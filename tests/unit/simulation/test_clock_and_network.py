@@ -118,7 +118,7 @@ def test_a_tree_has_room_for_all_and_candidates_are_nearer_to_the_core(brokers: 
 def test_faults_are_known_by_name() -> None:
     assert usual_faults([]) == Faults()
     assert usual_faults(["loss", "crash"]).loss > 0
-    assert usual_faults(["loss", "crash"]).breaks_brokers
+    assert usual_faults(["loss", "crash"]).crash_rate > 0
     with pytest.raises(InvalidOptionError, match="did you mean 'partition'"):
         usual_faults(["partitions"])
 

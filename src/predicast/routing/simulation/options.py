@@ -63,11 +63,6 @@ class Faults:
                     f"{each.name} is a number from 0 to {most:g}, not {value!r}", option=each.name
                 )
 
-    @property
-    def breaks_brokers(self) -> bool:
-        """Whether brokers may forget what was not on their disks."""
-        return self.crash_rate > 0 or self.leave_rate > 0
-
 
 _USUAL: Final[dict[Fault, Faults]] = {
     Fault.CRASH: Faults(crash_rate=0.08),

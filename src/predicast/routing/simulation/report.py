@@ -36,6 +36,7 @@ class SimulationReport:
     carried: int  # events from broker to broker, counted at every hop
     false_forwards: int  # of those, how many nobody wanted where they went
     tables: TableSizes
+    moved: int  # how often a broker went from one parent to another
     converged_s: Sequence[float]  # how long it took after each healing
     faults: Mapping[str, int]  # what went wrong, how often
     simulated_s: float
@@ -58,6 +59,9 @@ class SimulationReport:
             "events": self.options.events,
             "workload": str(self.options.workload),
             "slack": "inf" if isinf(self.options.slack) else self.options.slack,
+            "changes": self.options.changes,
+            "rounds": self.options.rounds,
+            "batch": self.options.batch,
             "expected": self.expected,
             "delivered": self.delivered,
             "received": self.received,
@@ -69,6 +73,7 @@ class SimulationReport:
             "events_carried": self.carried,
             "false_forwards": self.false_forwards,
             "tables": self.tables._asdict(),
+            "moved": self.moved,
             "converged_s": list(self.converged_s),
             "faults": dict(self.faults),
             "simulated_s": self.simulated_s,

@@ -209,7 +209,8 @@ class Simulation:
     # What is looked at.
 
     def _look_at_deliveries(self) -> None:
-        verdict = self._judge.judge(once=True, in_order=not self.options.faults.breaks_brokers)
+        moved = self._counted()["moved"]  # what is on two ways at once may change places
+        verdict = self._judge.judge(once=True, in_order=not moved)
         self._verdicts.append(verdict)
         self._violations += verdict.violations
         for client in self.clients:
@@ -237,10 +238,7 @@ class Simulation:
     # What is told.
 
     def _report(self) -> SimulationReport:
-        verdict = summed(self._verdicts)
-        counted: Counter[str] = Counter()
-        for broker in self.brokers:
-            counted += broker.statistics()
+        verdict, counted = summed(self._verdicts), self._counted()
         names = {broker.name for broker in self.brokers}
         carried = {link: count for link, count in self.trace.carried.items() if names >= {*link}}
         return SimulationReport(
@@ -256,6 +254,7 @@ class Simulation:
             carried=sum(carried.values()),
             false_forwards=counted["unwanted"],
             tables=self._tables(),
+            moved=counted["moved"],
             converged_s=self._converged,
             faults=self._faults(),
             simulated_s=round(self.clock.now, 3),
@@ -263,6 +262,13 @@ class Simulation:
             violations=self._violations,
             picture=self._picture(carried, verdict),
         )
+
+    def _counted(self) -> Counter[str]:
+        """What all brokers together have counted."""
+        counted: Counter[str] = Counter()
+        for broker in self.brokers:
+            counted += broker.statistics()
+        return counted
 
     def _faults(self) -> dict[str, int]:
         found = {**self._mischief.done, "messages lost": self._network.lost}
