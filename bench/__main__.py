@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,22 +9,20 @@ from typing import Annotated, Final
 
 import typer
 
+from bench.measuring.commands import Docs, Out, chosen_of, fail_on
 from bench.measuring.progress import progress_bar
 from bench.measuring.result_files import write_both
 from bench.measuring.sizes import Size
 from bench.measuring.telling import show, tell
 from bench.papers.other_runs import document, run_ontology, run_region_joins, run_routing
+from bench.single_tables import app as single_tables
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
+app.add_typer(single_tables)
 
 ONTOLOGY: Final = "ontology"  # the paper whose events are graphs
 FILTER_INDEX: Final = "filter-index"  # the paper that region joins go with
 ROUTING: Final = "routing"  # the network of the paper on the Filter Index
-
-Out = Annotated[Path, typer.Option(help="Where results are written.")]
-Docs = Annotated[
-    Path | None, typer.Option(help="The pages' folder; figures and verdicts go to measured/.")
-]
 
 
 @app.callback()
@@ -35,32 +32,6 @@ def main(context: typer.Context) -> None:
         from predicast import Engine
 
         Engine().warm_up()  # the time until kernels are compiled is a benchmark of its own
-
-
-@app.command()
-def language(
-    *,
-    texts: Annotated[int, typer.Option(min=1, help="Texts per known shape.")] = 20_000,
-    fresh_texts: Annotated[int, typer.Option(min=1, help="Texts that are all new shapes.")] = 1_000,
-    repeats: Annotated[int, typer.Option(min=1, help="How often each is measured.")] = 5,
-    seed: int = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, not a table.")] = False,
-    out: Out = Path("out/bench"),
-) -> None:
-    """How many subscriptions a second are parsed, by shapes seen before and by fresh ones."""
-    from bench.language import SHAPES, language_table, measure_language
-
-    with progress_bar("parsing", total=repeats * len(SHAPES)) as bar:
-        report = measure_language(
-            texts=texts, fresh_texts=fresh_texts, repeats=repeats, seed=seed, advance=bar.advance
-        )
-    path = out / "language.json"
-    report.write(path)
-    if as_json:
-        print(path.read_text(encoding="utf-8"), end="")
-    else:
-        show([language_table(report)])
-        tell([path])
 
 
 @app.command()
@@ -89,7 +60,7 @@ def papers(
     from predicast.errors import UnknownMatcherError
     from predicast.matching import make_matcher
 
-    chosen = _chosen("paper", names, [*PAPERS, ONTOLOGY, ROUTING])
+    chosen = chosen_of("paper", names, [*PAPERS, ONTOLOGY, ROUTING])
     contestants = [name.strip() for name in matchers.split(",") if name.strip()]
     try:
         for name in contestants:
@@ -166,7 +137,7 @@ def matchers(
     from bench.matchers.run import run, steps
     from bench.matchers.runner import EFFORT
 
-    chosen = _chosen("workload", names, WORKLOADS)
+    chosen = chosen_of("workload", names, WORKLOADS)
     path = out / "matchers.json"
     if again:
         measured = MatchersReport.read(path)
@@ -192,7 +163,7 @@ def matchers(
     tables = [measured_table(measured), others_table(measured), goals_table(measured)]
     show([each for each in tables if each is not None])
     tell(write_both(partial(write_documents, measured), out, docs))
-    _fail("WRONG", measured.wrong())
+    fail_on("WRONG", measured.wrong())
 
 
 @app.command()
@@ -226,95 +197,6 @@ def plane(
 
 
 @app.command()
-def parameters(
-    *,
-    subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,
-    window: Annotated[int, typer.Option(min=1, help="Changes in a window.")] = 2_000,
-    windows: Annotated[int, typer.Option(min=1, help="How many, alone and beside events.")] = 50,
-    seed: int = 0,
-    out: Out = Path("out/bench"),
-) -> None:
-    """How many changes of parameters a second, and what events notice of them."""
-    from bench.parameters import measure_parameters, parameters_table
-
-    with progress_bar("windows and batches", total=3 * windows) as bar:
-        report = measure_parameters(
-            subscriptions=subscriptions,
-            window=window,
-            windows=windows,
-            seed=seed,
-            advance=bar.advance,
-        )
-    path = out / "parameters.json"
-    report.write(path)
-    show([parameters_table(report)])
-    tell([path])
-
-
-@app.command()
-def calls(
-    *,
-    subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,
-    number: Annotated[int, typer.Option(min=1, help="Calls of each kind.")] = 5_000,
-    rounds: Annotated[int, typer.Option(min=1, help="Seconds of one thread, and of two.")] = 5,
-    seed: int = 0,
-    out: Out = Path("out/bench"),
-) -> None:
-    """What single calls take, and what a second thread adds."""
-    from bench.calls import calls_table, measure_calls, turns
-
-    with progress_bar("preparing", total=turns(rounds)) as bar:
-        report = measure_calls(
-            subscriptions=subscriptions, calls=number, rounds=rounds, seed=seed, progress=bar.step
-        )
-    path = out / "calls.json"
-    report.write(path)
-    show([calls_table(report)])
-    tell([path])
-
-
-@app.command()
-def cold(*, out: Out = Path("out/bench")) -> None:
-    """What the first answers of a fresh process take, with and without compiled kernels."""
-    from bench.cold import cold_table, measure_cold
-    from bench.cold_probe import KINDS
-
-    with progress_bar("preparing", total=2 * len(KINDS)) as bar:
-        measured = measure_cold(progress=bar.step)
-    path = out / "cold.json"
-    measured.write(path)
-    show([cold_table(measured)])
-    tell([path])
-    _fail("LATE", measured.late())
-
-
-@app.command()
-def derived(
-    *,
-    subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,
-    events: Annotated[int, typer.Option(min=1, help="Events in a batch.")] = 2_000,
-    batches: Annotated[int, typer.Option(min=1, help="How many of each.")] = 30,
-    seed: int = 0,
-    out: Out = Path("out/bench"),
-) -> None:
-    """What expressions over attributes cost beside plain columns that hold the same values."""
-    from bench.derived import derived_table, measure_derived
-
-    with progress_bar("batches", total=2 * batches) as bar:
-        report = measure_derived(
-            subscriptions=subscriptions,
-            events=events,
-            batches=batches,
-            seed=seed,
-            advance=bar.advance,
-        )
-    path = out / "derived.json"
-    report.write(path)
-    show([derived_table(report)])
-    tell([path])
-
-
-@app.command()
 def broker(
     names: Annotated[
         list[str] | None,
@@ -340,7 +222,7 @@ def broker(
     from bench.broker.run import SETTINGS, measure_brokers, measure_memory, steps
     from bench.measuring.machine import this_machine
 
-    chosen = _chosen("broker", names, CONTESTANTS)
+    chosen = chosen_of("broker", names, CONTESTANTS)
     settings = replace(SETTINGS[preset], events=events or SETTINGS[preset].events)
     path = out / "broker.json"
     report = BrokerReport.read(path) if path.exists() else BrokerReport(this_machine())
@@ -389,7 +271,7 @@ def spark(
     )
     from bench.spark.run import PARTS, SETTINGS, measure_spark, steps
 
-    chosen = _chosen("part", names, PARTS)
+    chosen = chosen_of("part", names, PARTS)
     usual = SETTINGS[preset]
     settings = replace(usual, events=events or usual.events, rounds=rounds or usual.rounds)
     path = out / "spark.json"
@@ -412,33 +294,7 @@ def spark(
     tables = [measured_table, growth_table, streams_table, goals_table]
     show([table(measured) for table in tables])
     tell(write_both(partial(write_spark, measured), out, docs))
-    _fail("WRONG", measured.wrong())
-
-
-@app.command()
-def lists(
-    *,
-    subscriptions: Annotated[int, typer.Option(min=1)] = 100_000,
-    events: Annotated[int, typer.Option(min=1, help="Events in a batch.")] = 2_000,
-    batches: Annotated[int, typer.Option(min=1, help="How many of each.")] = 10,
-    seed: int = 0,
-    out: Out = Path("out/bench"),
-) -> None:
-    """What conditions on the elements of lists cost, beside brute force."""
-    from bench.lists import lists_table, measure_lists
-
-    with progress_bar("batches", total=2 * batches) as bar:
-        report = measure_lists(
-            subscriptions=subscriptions,
-            events=events,
-            batches=batches,
-            seed=seed,
-            advance=bar.advance,
-        )
-    path = out / "lists.json"
-    report.write(path)
-    show([lists_table(report)])
-    tell([path])
+    fail_on("WRONG", measured.wrong())
 
 
 @app.command()
@@ -461,7 +317,7 @@ def real(
     from bench.real.results import RealReport
     from bench.real.run import EFFORT, PARTS, run
 
-    chosen = _chosen("part", names, PARTS)
+    chosen = chosen_of("part", names, PARTS)
     path = out / "real.json"
     if again:
         measured = RealReport.read(path)
@@ -481,24 +337,7 @@ def real(
         tell([path])
     show(report_tables(measured))
     tell(write_both(partial(write_real, measured), out, docs))
-    _fail("WRONG", measured.wrong())
-
-
-def _chosen(what: str, names: Sequence[str] | None, known: Collection[str]) -> list[str]:
-    """What was named, each once, or all there is."""
-    chosen = list(dict.fromkeys(names or known))
-    for unknown in [name for name in chosen if name not in known]:
-        listed = ", ".join(known)
-        raise typer.BadParameter(f"there is no {what} {unknown!r}; known: {listed}")
-    return chosen
-
-
-def _fail(what: str, found: Sequence[str]) -> None:
-    """Say what must not be, and end with an error if there is any of it."""
-    for each in found:
-        print(f"{what}: {each}")
-    if found:
-        raise typer.Exit(1)
+    fail_on("WRONG", measured.wrong())
 
 
 if __name__ == "__main__":

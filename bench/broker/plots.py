@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 
 from bench.broker.contestants import PREDICAST, RELAY
 from bench.broker.results import HEADINGS, BrokerReport, BrokerRow, goal_rows
+from bench.measuring.documents import write_figure_and_page
 from bench.measuring.figures import (
     Line,
     Look,
     draw_named_lines,
     panel_grid,
-    save_figures,
     short,
 )
 from bench.measuring.page_tables import page_table
@@ -34,10 +34,8 @@ _USUAL: Final = 10_000  # subscriptions, where fan-out is what varies
 
 def write_broker(report: BrokerReport, folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
     """The figure, once per suffix, and the tables as a page to be included."""
-    written = save_figures([("broker", partial(draw_broker, report))], folder, suffixes=suffixes)
-    page = folder / "broker.md"
-    page.write_text("\n".join(_page(report)) + "\n", encoding="utf-8")
-    return [*written, page]
+    draw = partial(draw_broker, report)
+    return write_figure_and_page("broker", draw, _page(report), folder, suffixes=suffixes)
 
 
 def draw_broker(report: BrokerReport) -> Figure | None:

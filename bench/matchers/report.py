@@ -10,15 +10,14 @@ from rich.table import Table
 from bench.matchers.goals import verdicts
 from bench.matchers.plots import write_figures
 from bench.matchers.results import OURS, FamilyResult, MatchersReport, RivalResult, SizeResult
+from bench.measuring.documents import write_page
 from bench.measuring.verdict import Verdict, verdict_table
 
 
 def write_documents(report: MatchersReport, folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
     """The figures and the Markdown part; returns what was written."""
     written = write_figures(report, folder, suffixes=suffixes)
-    path = folder / "matchers.md"
-    path.write_text(fragment(report), encoding="utf-8")
-    return [*written, path]
+    return [*written, write_page("matchers", fragment(report), folder)]
 
 
 def measured_table(report: MatchersReport) -> Table:
@@ -76,7 +75,7 @@ def others_table(report: MatchersReport) -> Table | None:
     return table
 
 
-def fragment(report: MatchersReport) -> str:
+def fragment(report: MatchersReport) -> list[str]:
     """Everything in Markdown, to be included in a page."""
     lines = [
         "% Written by `python -m bench matchers --docs`; changes will be lost.",
@@ -94,8 +93,7 @@ def fragment(report: MatchersReport) -> str:
     if others:
         lines += ["| what | measured |", "| --- | --- |"]
         lines += [f"| {what} | {measured} |" for what, measured in others] + [""]
-    lines += [*_wrong_lines(report), *_left_out_lines(report), _provenance(report)]
-    return "\n".join(lines) + "\n"
+    return [*lines, *_wrong_lines(report), *_left_out_lines(report), _provenance(report)]
 
 
 def _met(verdict: Verdict) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, Self
@@ -30,4 +31,9 @@ class WriteDocuments(Protocol):
 def write_both(write: WriteDocuments, out: Path, docs: Path | None) -> list[Path]:
     """Documents beside the results and, if there is such a folder, what pages show of them."""
     written = write(out, suffixes=["svg", "png"])
-    return written if docs is None else written + write(docs / "measured", suffixes=["svg"])
+    if docs is None:
+        return written
+    shown = docs / "measured"
+    shown.mkdir(parents=True, exist_ok=True)
+    copied = [shutil.copy(path, shown) for path in written if path.suffix != ".png"]
+    return [*written, *map(Path, copied)]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from bench.measuring.documents import write_page
 from bench.measuring.verdict import Finding, Verdict, verdict_table
 from bench.papers.claims import verdicts
 from bench.papers.plots import write_figures
@@ -18,9 +19,7 @@ def write_documents(report: PapersReport, folder: Path, *, suffixes: Sequence[st
     """The figures and, for each paper, its verdicts; returns what was written."""
     written = write_figures(report, folder, suffixes=suffixes)
     for paper in papers_in(report):
-        path = folder / f"verdicts-{paper}.md"
-        path.write_text(fragment(report, paper), encoding="utf-8")
-        written.append(path)
+        written.append(write_page(f"verdicts-{paper}", fragment(report, paper), folder))
     return written
 
 
@@ -40,11 +39,10 @@ def judged_table(title: str, judged: Iterable[Verdict]) -> Table:
     return verdict_table(f"{title}: claims", rows)
 
 
-def fragment(report: PapersReport, paper: str) -> str:
+def fragment(report: PapersReport, paper: str) -> list[str]:
     """The verdicts on one paper in Markdown, to be included in a page."""
     lines = [*verdict_lines(verdicts(report, paper)), ""]
-    lines += [*_stops(report.of(paper)), _provenance(report, paper)]
-    return "\n".join(lines) + "\n"
+    return [*lines, *_stops(report.of(paper)), _provenance(report, paper)]
 
 
 def verdict_lines(judged: Sequence[Verdict]) -> list[str]:

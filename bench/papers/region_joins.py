@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 from rich.table import Table
 
+from bench.measuring.documents import write_figure_and_page
 from bench.measuring.figures import (
     Line,
     Look,
@@ -28,7 +29,6 @@ from bench.measuring.figures import (
     name_lines,
     panel_grid,
     plain,
-    save_figures,
     short,
 )
 from bench.measuring.machine import Machine, this_machine
@@ -208,8 +208,6 @@ def write_region_joins(
     report: RegionJoinReport, folder: Path, *, suffixes: Sequence[str]
 ) -> list[Path]:
     """The figure, once per suffix, and the table as a page to be included."""
-    draw = partial(draw_region_joins, report)
-    written = save_figures([("region-joins", draw)], folder, suffixes=suffixes)
     lines = [
         "% Written by `python -m bench papers filter-index --docs`; changes will be lost.",
         "",
@@ -219,9 +217,8 @@ def write_region_joins(
         "",
         f"Seconds of processor time, medians; seed {report.seed}; {report.machine}.",
     ]
-    page = folder / "region-joins.md"
-    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return [*written, page]
+    draw = partial(draw_region_joins, report)
+    return write_figure_and_page("region-joins", draw, lines, folder, suffixes=suffixes)
 
 
 def _rows(report: RegionJoinReport) -> list[list[str]]:

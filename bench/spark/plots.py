@@ -10,12 +10,12 @@ from typing import Final
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from bench.measuring.documents import write_figure_and_page
 from bench.measuring.figures import (
     Line,
     Look,
     draw_named_lines,
     panel_grid,
-    save_figures,
 )
 from bench.measuring.page_tables import page_table
 from bench.spark.contestants import ALONE, EQUI_JOIN, IDENTITY, ROWS
@@ -38,10 +38,8 @@ LOOKS: Final = {
 
 def write_spark(report: SparkReport, folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
     """The figure, once per suffix, and the tables as a page to be included."""
-    written = save_figures([("spark", partial(draw_spark, report))], folder, suffixes=suffixes)
-    page = folder / "spark.md"
-    page.write_text("\n".join(_page(report)) + "\n", encoding="utf-8")
-    return [*written, page]
+    draw = partial(draw_spark, report)
+    return write_figure_and_page("spark", draw, _page(report), folder, suffixes=suffixes)
 
 
 def draw_spark(report: SparkReport) -> Figure | None:

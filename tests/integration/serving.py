@@ -18,6 +18,9 @@ import httpx
 from tests.ports import reserved_ports
 
 LIMIT_S = 90.0  # for what should take a moment
+# One for all requests, as each would load all certificates anew. No connection is kept: its broker
+# may be another one by the time of the next request.
+_ASKING = httpx.Client(timeout=LIMIT_S, limits=httpx.Limits(max_keepalive_connections=0))
 _ADDRESS = re.compile(r"listens on (http://\S+?),")
 
 
@@ -82,12 +85,12 @@ class Serving:
     # What clients do.
 
     def get(self, path: str, **query: Any) -> Any:
-        answer = httpx.get(self.address + path, params=query, timeout=LIMIT_S)
+        answer = _ASKING.get(self.address + path, params=query)
         answer.raise_for_status()
         return answer.json()
 
     def post(self, path: str, body: Any, **headers: str) -> Any:
-        answer = httpx.post(self.address + path, json=body, headers=headers, timeout=LIMIT_S)
+        answer = _ASKING.post(self.address + path, json=body, headers=headers)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 

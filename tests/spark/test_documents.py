@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 from sybil import Sybil
-from sybil.parsers.markdown import PythonCodeBlockParser
 
+from tests.page_examples import PageExamples
 from tests.spark.conftest import MODE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ DOCUMENTS = [
 def test_examples_run(spark: SparkSession, document: str) -> None:
     if MODE == "connect" and document in STREAMS:
         pytest.skip("test_deliver.py has streams on Spark Connect, each with a Python of its own")
-    parser = PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)
+    parser = PageExamples(doctest_optionflags=ELLIPSIS)
     parsed = Sybil(parsers=[parser], path=str(ROOT)).parse(ROOT / document)
     parsed.namespace["spark"] = spark
     examples = list(parsed.examples())

@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from rich.table import Table
 
+from bench.measuring.documents import write_figure_and_page
 from bench.measuring.figures import (
     Look,
     draw_line,
     name_lines,
     panel_grid,
     plain,
-    save_figures,
     short,
 )
 from bench.papers.documents import judged_table, verdict_lines
@@ -47,13 +47,17 @@ def ontology_claims(report: OntologyReport) -> Table:
 
 def write_documents(report: OntologyReport, folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
     """The figure and the verdicts; returns what was written."""
-    written = save_figures([("ontology", partial(draw, report))], folder, suffixes=suffixes)
-    path = folder / "verdicts-ontology.md"
-    path.write_text(fragment(report), encoding="utf-8")
-    return [*written, path]
+    return write_figure_and_page(
+        "ontology",
+        partial(draw, report),
+        fragment(report),
+        folder,
+        suffixes=suffixes,
+        page="verdicts-ontology",
+    )
 
 
-def fragment(report: OntologyReport) -> str:
+def fragment(report: OntologyReport) -> list[str]:
     """The verdicts and the figures in Markdown, to be included in a page."""
     largest = max(each.subscriptions for each in report.figures)
     provenance = (
@@ -62,8 +66,7 @@ def fragment(report: OntologyReport) -> str:
         "same answers wherever they were asked the same. The times of pyoxigraph and rdflib are "
         "made out from few queries."
     )
-    lines = [*verdict_lines(judge_ontology(report)), "", *_figures(report), "", provenance]
-    return "\n".join(lines) + "\n"
+    return [*verdict_lines(judge_ontology(report)), "", *_figures(report), "", provenance]
 
 
 def _figures(report: OntologyReport) -> list[str]:

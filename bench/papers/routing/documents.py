@@ -11,7 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.table import Table
 
-from bench.measuring.figures import Look, draw_line, name_lines, panel_grid, save_figures
+from bench.measuring.documents import write_figure_and_page
+from bench.measuring.figures import Look, draw_line, name_lines, panel_grid
 from bench.measuring.verdict import Verdict, verdict_table
 from bench.papers.routing.run import RoutingPoint, RoutingReport, routing_verdicts
 
@@ -46,11 +47,8 @@ def routing_tables(report: RoutingReport) -> list[Table]:
 
 def write_routing(report: RoutingReport, folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
     """The figure and the verdicts; returns what was written."""
-    figures = [("routing", partial(_figure, report))]
-    written = save_figures(figures, folder, suffixes=suffixes)
-    path = folder / "routing.md"
-    path.write_text(_fragment(report), encoding="utf-8")
-    return [*written, path]
+    draw = partial(_figure, report)
+    return write_figure_and_page("routing", draw, _fragment(report), folder, suffixes=suffixes)
 
 
 def _figure(report: RoutingReport) -> Figure:
@@ -100,7 +98,7 @@ def _lines(axes: Axes, line: Sequence[RoutingPoint], lines: dict[str, list[float
     name_lines(axes, drawn, _LOOKS.__getitem__, stands_out="tree")
 
 
-def _fragment(report: RoutingReport) -> str:
+def _fragment(report: RoutingReport) -> list[str]:
     lines = [
         "% Written by `python -m bench papers routing --docs`; changes will be lost.",
         "",
@@ -125,7 +123,7 @@ def _fragment(report: RoutingReport) -> str:
         f"seed {report.seed}. Carried is per event, from broker to broker; held is per broker. "
         f"{report.machine}"
     )
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _slack(point: RoutingPoint) -> str:

@@ -1,4 +1,4 @@
-"""The command line: ``predicast match``, ``explain``, ``subscriptions``, ``doctor``, ``demo``."""
+"""The command line, ``predicast``: one command per file."""
 
 from predicast.cli.application import app, main
 

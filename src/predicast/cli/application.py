@@ -102,29 +102,35 @@ app = typer.Typer(
     epilog="Exit codes: 0 done, 1 no (explain: not matched; check: some invalid; lint: something "
     "found; doctor: not usable; simulate: a promise broken), 2 refused, 130 interrupted.",
 )
-app.command()(match)
-app.command()(explain)
-app.command()(check)
-app.command()(lint)
-app.command()(backtest)
-app.command()(profile)
-app.command()(convert)
-app.command()(doctor)
-app.command()(demo)
-app.command()(serve)
-app.command()(simulate)
-app.command()(warm_up)
-app.command()(pub)
-app.command()(sub)
-app.add_typer(subs, name="subs")
-app.command()(top)
-app.command()(bench)
-app.command()(export)
-app.command("import")(import_)
-app.add_typer(context, name="context")
-app.add_typer(subscriptions, name="subscriptions")
-app.add_typer(pipeline, name="pipeline")
-app.add_typer(token, name="token")
+# What --help shows together.
+_FILES: Final = "Files of subscriptions and events"
+_BROKER: Final = "A broker and its clients"
+_PIPELINE: Final = "The pipeline on Spark"
+_MACHINE: Final = "This machine"
+
+app.command(rich_help_panel=_FILES)(match)
+app.command(rich_help_panel=_FILES)(explain)
+app.command(rich_help_panel=_FILES)(check)
+app.command(rich_help_panel=_FILES)(lint)
+app.command(rich_help_panel=_FILES)(backtest)
+app.command(rich_help_panel=_FILES)(profile)
+app.command(rich_help_panel=_FILES)(convert)
+app.command(rich_help_panel=_BROKER)(serve)
+app.command(rich_help_panel=_BROKER)(pub)
+app.command(rich_help_panel=_BROKER)(sub)
+app.add_typer(subs, name="subs", rich_help_panel=_BROKER)
+app.command(rich_help_panel=_BROKER)(top)
+app.command(rich_help_panel=_BROKER)(bench)
+app.command(rich_help_panel=_BROKER)(export)
+app.command("import", rich_help_panel=_BROKER)(import_)
+app.add_typer(context, name="context", rich_help_panel=_BROKER)
+app.add_typer(token, name="token", rich_help_panel=_BROKER)
+app.command(rich_help_panel=_BROKER)(simulate)
+app.command(rich_help_panel=_PIPELINE)(demo)
+app.add_typer(subscriptions, name="subscriptions", rich_help_panel=_PIPELINE)
+app.add_typer(pipeline, name="pipeline", rich_help_panel=_PIPELINE)
+app.command(rich_help_panel=_MACHINE)(doctor)
+app.command(rich_help_panel=_MACHINE)(warm_up)
 
 
 def _print_version(wanted: bool) -> None:

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from predicast.cli.files.source import Form
+from predicast.cli.inputs import Inputs
 from predicast.cli.interrupts import stop_if_interrupted
 from predicast.cli.options import (
+    EVENT_FORMS,
+    READING,
     Absence,
     Absent,
     DialectOption,
@@ -45,25 +48,32 @@ _READ_BY_SPARK: Final[dict[Form, tuple[str, dict[str, str]]]] = {
 
 
 def backtest(  # noqa: PLR0913  # an option is a parameter
-    *,
     subscriptions: Annotated[
-        str,
-        typer.Option(
-            "--subscriptions",
-            metavar="FILE",
+        str | None,
+        typer.Argument(
+            metavar="SUBSCRIPTIONS",
             help="The subscriptions to try: a .jsonl, .csv, .tsv, .parquet or .yaml file with id, "
             "expression and perhaps owner and parameters; - for standard input.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     events: Annotated[
-        str,
-        typer.Option(
-            "--events",
-            metavar="PATH",
+        str | None,
+        typer.Argument(
+            metavar="EVENTS",
             help="The history: a .jsonl, .csv, .tsv or .parquet file, or - for standard input; or "
             "a folder, a pattern or a place such as s3a://…, which Spark reads.",
+            show_default=False,
         ),
-    ],
+    ] = None,
+    *,
+    subscriptions_file: Annotated[
+        str | None,
+        typer.Option("--subscriptions", metavar="FILE", help="SUBSCRIPTIONS, by name."),
+    ] = None,
+    events_path: Annotated[
+        str | None, typer.Option("--events", metavar="PATH", help="EVENTS, by name.")
+    ] = None,
     against: Annotated[
         str | None,
         typer.Option(
@@ -84,9 +94,11 @@ def backtest(  # noqa: PLR0913  # an option is a parameter
         Form | None,
         typer.Option(
             "--events-format",
-            help="What the history holds, if its suffix does not say. [default for -: jsonl; for "
-            "Spark: parquet]",
+            metavar="FORMAT",
+            help=f"What the history holds, if its suffix does not say: {EVENT_FORMS}. "
+            "[default for -: jsonl; for Spark: parquet]",
             show_default=False,
+            rich_help_panel=READING,
         ),
     ] = None,
     subscriptions_format: SubscriptionsForm = None,
@@ -117,25 +129,35 @@ def backtest(  # noqa: PLR0913  # an option is a parameter
 ) -> None:
     """Say how often subscriptions would have fired in the past, and show some of the events.
 
-    Against an older version of the subscriptions: which events each of them gains and loses.
+    With --against and an older version of the subscriptions, say which events each of them gains
+    and loses.
     """
     from predicast.cli.files.events import events_in
     from predicast.cli.files.subscriptions import Fields
     from predicast.engine.backtest import Versions
 
-    if [subscriptions, against, events].count("-") > 1:
-        raise typer.BadParameter("only one can be standard input", param_hint="'--events'")
+    inputs = Inputs.of(
+        subscriptions,
+        None if events is None else [events],
+        subscriptions_file,
+        None if events_path is None else [events_path],
+    )
+    if len(inputs.events) > 1:
+        raise typer.BadParameter("one history at a time", param_hint="'EVENTS'")
+    [history] = inputs.events
+    if [inputs.subscriptions, against, history].count("-") > 1:
+        raise typer.BadParameter("only one can be standard input", param_hint="'EVENTS'")
     fields = (subscriptions_format, dialect, Fields(id, expression), absent)
-    new = _engine(subscriptions, *fields)
+    new = _engine(inputs.subscriptions, *fields)
     old = None if against is None else _engine(against, *fields)
     at = arrival(now)
-    if spark or remote is not None or is_spark_path(events):
+    if spark or remote is not None or is_spark_path(history):
         found = _on_spark(
-            new, old, events, events_format, samples, on_invalid, at, master=master, remote=remote
+            new, old, history, events_format, samples, on_invalid, at, master=master, remote=remote
         )
     else:
         versions = Versions(new, old, on_invalid.value)
-        found = _from_file(versions, events_in(events, events_format, dialect), samples, at)
+        found = _from_file(versions, events_in(history, events_format, dialect), samples, at)
     listed = [each for each in found.fired if not changed or each.gained or each.lost]
     if as_json:
         typer.echo(_json(found, listed))

@@ -65,8 +65,9 @@ def convert(
         typer.Option(
             "--format",
             "-f",
-            help="What they are written as. Without it the file's suffix says; without a file, "
-            "JSON Lines.",
+            metavar="FORMAT",
+            help="What they are written as: jsonl, csv, tsv, parquet or yaml. [default: what the "
+            "file's suffix says; without a file, jsonl]",
             show_default=False,
         ),
     ] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -173,8 +174,14 @@ def _names_a_file(argument: str) -> bool:
 def _given(argument: str) -> tuple[str, str | bytes]:
     """Where the event comes from, and its text."""
     from predicast.cli.files.source import Form, Source
+    from predicast.errors import InputFileError
 
     if argument != "-" and not _names_a_file(argument):
+        if os.path.isfile(argument):  # noqa: PTH113  # of any text, however long
+            raise InputFileError(
+                f"the event: {argument} is a file; write @{argument} to read the event from it",
+                path=argument,
+            )
         return "the event", argument
     source = Source.of("-") if argument == "-" else Source(argument[1:], Form.JSON_LINES)
     with source.opened() as opened:

@@ -10,7 +10,7 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import typer
 
@@ -44,28 +44,35 @@ class Validate(enum.StrEnum):
     STRICT = "strict"
 
 
+GRAPHS: Final = "Graphs and ontologies"  # what --help shows together
+
 Ontologies: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--ontology",
         metavar="FILE",
-        help="What the names of classes and properties mean, in RDF, to graphs or to events of "
+        help="What the names of classes and properties mean, in RDF, for graphs or for events of "
         "attributes. Several are read as one.",
+        rich_help_panel=GRAPHS,
     ),
 ]
 Graphs: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--graphs",
-        help="The events are graphs; a file of SPARQL or of RDF says so without it.",
+        help="The events are graphs, although neither file is of SPARQL or RDF.",
+        rich_help_panel=GRAPHS,
     ),
 ]
 RdfFormatOption: TypeAlias = Annotated[
     RdfFormat | None,
     typer.Option(
         "--rdf-format",
-        help="The format of RDF text. [default: what a suffix or the text itself tells]",
+        metavar="FORMAT",
+        help="The format of RDF text: turtle, n-triples, rdf-xml, json-ld, n-quads, trig, n3 or "
+        "json. [default: what a suffix or the text itself tells]",
         show_default=False,
+        rich_help_panel=GRAPHS,
     ),
 ]
 ValidateOption: TypeAlias = Annotated[
@@ -73,10 +80,17 @@ ValidateOption: TypeAlias = Annotated[
     typer.Option(
         "--validate",
         help="Whether graphs that no meta-statement of the ontology admits are invalid.",
+        rich_help_panel=GRAPHS,
     ),
 ]
 GraphColumn: TypeAlias = Annotated[
-    str, typer.Option("--column", metavar="COL", help="The field with the events' RDF text.")
+    str,
+    typer.Option(
+        "--column",
+        metavar="COL",
+        help="The field with the events' RDF text.",
+        rich_help_panel=GRAPHS,
+    ),
 ]
 
 

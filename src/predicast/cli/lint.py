@@ -13,6 +13,8 @@ import typer
 from predicast.cli.files.source import Form
 from predicast.cli.graphs import GraphOptions, Ontologies, Validate
 from predicast.cli.options import (
+    EVENT_FORMS,
+    READING,
     Absence,
     Absent,
     DialectOption,
@@ -68,8 +70,10 @@ def lint(  # noqa: PLR0913  # an option is a parameter
         Form | None,
         typer.Option(
             "--events-format",
-            help="What the sample holds, if its suffix does not say.",
+            metavar="FORMAT",
+            help=f"What the sample holds, if its suffix does not say: {EVENT_FORMS}.",
             show_default=False,
+            rich_help_panel=READING,
         ),
     ] = None,
     sample: Annotated[

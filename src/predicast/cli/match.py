@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -22,8 +22,11 @@ from predicast.cli.graphs import (
     pattern_source,
     refuse_flat_options,
 )
+from predicast.cli.inputs import Inputs
 from predicast.cli.interrupts import stop_if_interrupted
 from predicast.cli.options import (
+    INVALID,
+    READING,
     Absence,
     Absent,
     DialectOption,
@@ -99,11 +102,6 @@ def match(  # noqa: PLR0913  # an option is a parameter
         list[str] | None,
         typer.Option("--events", metavar="FILE", help="EVENTS, by name."),
     ] = None,
-    ontology: Ontologies = None,
-    graphs: Graphs = False,
-    rdf_format: RdfFormatOption = None,
-    column: GraphColumn = "graph",
-    validate: ValidateOption = Validate.OFF,
     events_format: EventsForm = None,
     subscriptions_format: SubscriptionsForm = None,
     delimiter: Annotated[
@@ -111,9 +109,10 @@ def match(  # noqa: PLR0913  # an option is a parameter
         typer.Option(
             "--delimiter",
             metavar="CHAR",
-            help="What separates the cells of a CSV file of events, if not what its first line "
-            "shows: a comma, a semicolon, a tab or a vertical bar.",
+            help="What separates the cells of a CSV file of events. [default: found in the first "
+            "line: a comma, a semicolon, a tab or a vertical bar]",
             show_default=False,
+            rich_help_panel=READING,
         ),
     ] = None,
     output: Annotated[
@@ -125,8 +124,9 @@ def match(  # noqa: PLR0913  # an option is a parameter
         typer.Option(
             "--format",
             "-f",
-            help="What the matches look like. Without it the file's suffix says; without a file, "
-            "a table on a terminal and JSON Lines in a pipe.",
+            metavar="FORMAT",
+            help="What the matches look like: table, jsonl, csv, tsv or parquet. [default: what "
+            "the file's suffix says; without a file, a table on a terminal and jsonl in a pipe]",
             show_default=False,
         ),
     ] = None,
@@ -151,6 +151,7 @@ def match(  # noqa: PLR0913  # an option is a parameter
         typer.Option(
             "--on-invalid-subscription",
             help="Stop at a subscription that is invalid, or drop it.",
+            rich_help_panel=INVALID,
         ),
     ] = OnInvalidSubscription.RAISE,
     limit: Annotated[
@@ -174,24 +175,35 @@ def match(  # noqa: PLR0913  # an option is a parameter
             metavar="COL=TYPE",
             help="The type of an attribute of events: boolean, integer, float, timestamp or "
             "string. A string is read as a value of it.",
+            rich_help_panel=READING,
         ),
     ] = None,
     null: Annotated[
         list[str] | None,
         typer.Option(
-            "--null", metavar="TEXT", help="A string that stands for no value in events, as NA may."
+            "--null",
+            metavar="TEXT",
+            help="A string that stands for no value in events, as NA may.",
+            rich_help_panel=READING,
         ),
     ] = None,
+    ontology: Ontologies = None,
+    graphs: Graphs = False,
+    rdf_format: RdfFormatOption = None,
+    column: GraphColumn = "graph",
+    validate: ValidateOption = Validate.OFF,
 ) -> None:
     """Find the subscriptions that each event of a file matches.
 
-    Events that are graphs come as RDF, with subscriptions in SPARQL: --ontology shop.ttl --events
-    events.ttl --subscriptions subscriptions.rq. Of events of attributes an ontology says which
-    classes IS A is about, and which attributes give a property.
+    For example: predicast match subscriptions.csv events.jsonl
 
-    Events count from 0. In JSON Lines an event that matches something is {"event": 0,
-    "subscriptions": ["a", "b"]}, with what subscriptions of a dialect say of themselves, such as a
-    title, under "about"; in CSV and Parquet a match is a row of event and subscription.
+    Events are numbered from 0. In JSON Lines an event that matches something is {"event": 0,
+    "subscriptions": ["a", "b"]}, and what subscriptions of a dialect say of themselves, such as a
+    title, is under "about"; in CSV and Parquet each match is a row of event and subscription.
+
+    Events that are graphs come as RDF, with subscriptions in SPARQL: predicast match
+    subscriptions.rq events.ttl --ontology shop.ttl. For other events an ontology says which
+    classes IS A is about, and which attributes give a property.
     """
     from predicast.cli.files.about import About
     from predicast.cli.files.events import Reader
@@ -200,7 +212,7 @@ def match(  # noqa: PLR0913  # an option is a parameter
 
     target = None if output == "-" else output
     chosen = _format(format, target, every=every)
-    inputs = _Inputs.of(subscriptions, events, subscriptions_file, events_files)
+    inputs = Inputs.of(subscriptions, events, subscriptions_file, events_files)
     _check_paths(inputs, target)
     options = GraphOptions.of(ontology, graphs, rdf_format, validate, column)
     run: Run
@@ -271,33 +283,7 @@ def _format(given: Format | None, target: str | None, *, every: bool) -> Format:
     return chosen
 
 
-class _Inputs(NamedTuple):
-    """The files that were named, by their places or by options."""
-
-    subscriptions: str
-    events: list[str]
-
-    @classmethod
-    def of(
-        cls,
-        first: str | None,
-        others: list[str] | None,
-        subscriptions: str | None,
-        events: list[str] | None,
-    ) -> _Inputs:
-        """Without the option ``--subscriptions``, the first of the arguments has them."""
-        names = [*([] if first is None else [first]), *(others or ())]
-        if subscriptions is None:
-            if not names:
-                raise typer.BadParameter("missing", param_hint="'SUBSCRIPTIONS'")
-            subscriptions = names.pop(0)
-        names += events or ()
-        if not names:
-            raise typer.BadParameter("missing", param_hint="'EVENTS'")
-        return cls(subscriptions, names)
-
-
-def _check_paths(inputs: _Inputs, target: str | None) -> None:
+def _check_paths(inputs: Inputs, target: str | None) -> None:
     paths = [inputs.subscriptions, *inputs.events]
     if paths.count("-") > 1:
         raise typer.BadParameter("only one of the two can be standard input", param_hint="'EVENTS'")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from datetime import UTC, datetime
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import typer
 
@@ -23,6 +23,13 @@ def complete_matcher(incomplete: str) -> list[str]:
     from predicast.matching import matcher_names
 
     return [name for name in matcher_names() if name.startswith(incomplete)]
+
+
+# What --help shows apart from the rest.
+READING: Final = "How files are read"
+INVALID: Final = "What cannot be read"
+
+EVENT_FORMS: Final = "jsonl, csv, tsv, parquet, rdf, or own for the dialect's form"
 
 
 class Absence(enum.StrEnum):
@@ -63,6 +70,7 @@ InvalidEvents: TypeAlias = Annotated[
         "--on-invalid",
         help="Stop at an event that cannot be read, or that has an attribute which subscriptions "
         "look at and which cannot be compared; take the attribute for absent; or skip the event.",
+        rich_help_panel=INVALID,
     ),
 ]
 Subscriptions: TypeAlias = Annotated[
@@ -77,16 +85,22 @@ EventsForm: TypeAlias = Annotated[
     Form | None,
     typer.Option(
         "--events-format",
-        help="What EVENTS holds, if its suffix does not say. [default for -: jsonl]",
+        metavar="FORMAT",
+        help=f"What EVENTS holds, if its suffix does not say: {EVENT_FORMS}. "
+        "[default for -: jsonl]",
         show_default=False,
+        rich_help_panel=READING,
     ),
 ]
 SubscriptionsForm: TypeAlias = Annotated[
     Form | None,
     typer.Option(
         "--subscriptions-format",
-        help="What SUBSCRIPTIONS holds, if its suffix does not say. [default for -: jsonl]",
+        metavar="FORMAT",
+        help="What SUBSCRIPTIONS holds, if its suffix does not say: jsonl, csv, tsv, parquet, "
+        "yaml, sparql, or own for the dialect's form. [default for -: jsonl]",
         show_default=False,
+        rich_help_panel=READING,
     ),
 ]
 DialectOption: TypeAlias = Annotated[
@@ -99,15 +113,25 @@ DialectOption: TypeAlias = Annotated[
         "[default: where]",
         show_default=False,
         autocompletion=complete_dialect,
+        rich_help_panel=READING,
     ),
 ]
 IdField: TypeAlias = Annotated[
-    str, typer.Option("--id", metavar="COL", help="The field with the subscriptions' ids.")
+    str,
+    typer.Option(
+        "--id",
+        metavar="COL",
+        help="The field with the subscriptions' ids.",
+        rich_help_panel=READING,
+    ),
 ]
 ExpressionField: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--expression", metavar="COL", help="The field with what the subscriptions state."
+        "--expression",
+        metavar="COL",
+        help="The field with what the subscriptions state.",
+        rich_help_panel=READING,
     ),
 ]
 Now: TypeAlias = Annotated[

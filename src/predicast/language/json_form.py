@@ -351,6 +351,7 @@ def decoded(text: str | bytes) -> Any:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        reason = reason.removeprefix("JSON is malformed: ")
         raise JsonFormError(f"not JSON: {reason}", path="$") from None
 
 

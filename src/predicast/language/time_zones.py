@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, timedelta, timezone, tzinfo
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from predicast.errors import InvalidOptionError
 
@@ -46,6 +45,8 @@ def _read(name: object) -> tzinfo:
         offset = _OFFSET.fullmatch(name)
         try:
             if offset is None:
+                from zoneinfo import ZoneInfo  # slow to import, and few name a zone
+
                 return ZoneInfo(name)
             sign, hours, minutes = offset.groups()
             span = timedelta(hours=int(hours), minutes=int(minutes or 0))

@@ -11,7 +11,6 @@ that several of them share is a spelling of none.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
@@ -48,6 +47,8 @@ class Vocabulary:
 
     def digest(self) -> str:
         """What tells it from another one that says something else, in this and in other runs."""
+        import hashlib  # OpenSSL is slow to load, and few have an ontology
+
         said = [sorted(each.items()) for each in (self.prefixes, self.classes, self.properties)]
         return hashlib.sha256(repr(said).encode()).hexdigest()
 

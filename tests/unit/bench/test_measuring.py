@@ -43,8 +43,15 @@ def test_a_grid_shows_as_many_panels_as_there_are() -> None:
 
 def test_pages_get_what_they_show(tmp_path: Path) -> None:
     def write(folder: Path, *, suffixes: Sequence[str]) -> list[Path]:
-        return [folder / suffix for suffix in suffixes]
+        folder.mkdir(exist_ok=True)
+        written = [folder / f"a.{suffix}" for suffix in (*suffixes, "md")]
+        for path in written:
+            path.write_text(path.suffix, encoding="utf-8")
+        return written
 
     out, docs = tmp_path / "out", tmp_path / "docs"
-    assert write_both(write, out, None) == [out / "svg", out / "png"]
-    assert write_both(write, out, docs)[2:] == [docs / "measured" / "svg"]
+    here = [out / "a.svg", out / "a.png", out / "a.md"]
+    shown = [docs / "measured" / "a.svg", docs / "measured" / "a.md"]
+    assert write_both(write, out, None) == here
+    assert write_both(write, out, docs) == [*here, *shown]
+    assert [path.read_text(encoding="utf-8") for path in shown] == [".svg", ".md"]

@@ -153,6 +153,17 @@ def test_a_backtest_of_one_version(run: Run, folder: Path) -> None:
     run("backtest", "--subscriptions", "-", "--events", "-", code=2)
 
 
+def test_a_backtest_takes_its_files_by_place_or_by_name(run: Run, folder: Path) -> None:
+    (folder / "new.csv").write_text("id,expression\ncheap,price < 10\n", encoding="utf-8")
+    by_place = run("backtest", "new.csv", "events.jsonl").stdout
+    assert by_place == run("backtest", "--subscriptions", "new.csv", "events.jsonl").stdout
+    assert by_place == run("backtest", "new.csv", "--events", "events.jsonl").stdout
+    assert "2 events, 1 match" in by_place
+    assert "'EVENTS': missing" in run("backtest", "new.csv", code=2).stderr
+    two = run("backtest", "new.csv", "events.jsonl", "--events", "events.csv", code=2).stderr
+    assert "one history at a time" in two
+
+
 def test_a_spark_path_is_more_than_a_file(folder: Path) -> None:
     assert is_spark_path(str(folder))
     assert is_spark_path("s3a://bucket/history")

@@ -135,6 +135,8 @@ def test_the_event_may_be_in_a_file_or_on_standard_input(run: Run, folder: Path)
         (["s.jsonl", "al", "{}"], "s.jsonl: no subscription has the id 'al'; did you mean 'all'?"),
         (["s.jsonl", "unreadable", "{}"], "s.jsonl, line 2: subscription 'unreadable': line 1"),
         (["s.jsonl", "a", "{"], "the event: not JSON"),
+        (["s.jsonl", "a", "{price: 9}"], "the event: not JSON: object keys must be strings"),
+        (["s.jsonl", "a", "s.jsonl"], "the event: s.jsonl is a file; write @s.jsonl to read"),
         (["s.jsonl", "a", '{"price": NaN}'], "the event: not JSON"),
         (
             ["s.jsonl", "a", '{"price": {"$timestamp": "x"}}'],

@@ -67,8 +67,8 @@ def test_files_by_name_and_by_place(run: Run) -> None:
         *MATCHED[:1],
         *MATCHED[:1],
     ]
-    assert "Invalid value for 'EVENTS': missing" in run("match", "s.rq", code=2).stderr
-    assert "Invalid value for 'SUBSCRIPTIONS': missing" in run("match", code=2).stderr
+    assert "'EVENTS': missing; name a file of events" in run("match", "s.rq", code=2).stderr
+    assert "'SUBSCRIPTIONS': missing; name the files" in run("match", code=2).stderr
 
 
 def test_what_the_engine_says_of_the_same_texts() -> None:

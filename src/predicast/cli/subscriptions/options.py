@@ -49,7 +49,9 @@ FileForm: TypeAlias = Annotated[
     Form | None,
     typer.Option(
         "--subscriptions-format",
-        help="What FILE holds, if its suffix does not say. [default for -: jsonl]",
+        metavar="FORMAT",
+        help="What FILE holds, if its suffix does not say: jsonl, csv, tsv, parquet or yaml. "
+        "[default for -: jsonl]",
         show_default=False,
     ),
 ]

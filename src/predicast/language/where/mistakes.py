@@ -42,7 +42,7 @@ _NOTHING: Final = Mistake(
 _FINITE: Final = Mistake("numbers are finite", "write a number, such as 1e308")
 _COMMENT: Final = Mistake(
     "this sign has no meaning here",
-    "comments are like -- this or /* this */; odd names stand in back-quotes: `#x`",
+    "comments are like -- this or /* this */; put odd names in back-quotes: `#x`",
 )
 _CONDITION: Final = "a subscription is the condition alone"
 _ARITHMETIC: Final = {
@@ -305,7 +305,7 @@ class MistakeReader(TokenReader):
         if digits and written[digits.end() :].upper() in {"AND", "OR", "BETWEEN", "IN"}:
             self._refuse(Mistake(message, f"put a space behind {digits.group()}"))
         self._refuse(
-            Mistake(message, "strings stand in quotes, '5k', and odd names in back-quotes, `5k`")
+            Mistake(message, "put strings in quotes, '5k', and odd names in back-quotes, `5k`")
         )
 
     def _refuse_broken_number(self) -> None:
@@ -319,7 +319,7 @@ class MistakeReader(TokenReader):
             self._refuse(
                 Mistake(
                     "this is not a number",
-                    "dates and times stand in quotes: DATE '2026-01-31', "
+                    "put dates and times in quotes: DATE '2026-01-31', "
                     "TIMESTAMP '2026-01-31 09:30:00'",
                 )
             )

@@ -172,7 +172,7 @@ class OperandReader(MistakeReader):
 
     def _string(self, where: str) -> Literal:
         if self._token.token_type not in {TokenType.STRING, TokenType.RAW_STRING}:
-            hint = "strings stand in quotes: 'IBM'"
+            hint = "put strings in quotes: 'IBM'"
             if self._token.token_type in {TokenType.ANY, TokenType.ALL, TokenType.SOME}:
                 hint = "write x RLIKE 'a|b'"
             self._fail(f"expected a string {where}", hint=hint)
@@ -272,7 +272,7 @@ class OperandReader(MistakeReader):
             if self._position == 0:
                 self._unsupported(
                     "a subscription is the condition alone",
-                    "write what stands behind WHERE; as a name it stands in back-quotes: `select`",
+                    "write what comes after WHERE; put a name in back-quotes: `select`",
                 )
             self._unsupported("a subscription holds no subquery", "list the values: x IN (1, 2)")
         self._refuse_known_value()

@@ -458,9 +458,9 @@ class Parser(ListReader):
     def _instead_of_value(self, value: Token) -> str:
         """What may have been meant by a value that no attribute is compared with."""
         if value.token_type is TokenType.STRING and self._text[value.start] == '"':
-            return "double quotes make a string; a name stands in back-quotes: `order`"
+            return "double quotes make a string; put a name in back-quotes: `order`"
         if value.token_type is TokenType.STRING and self._position < 3:
-            return "a name stands without quotes, or in back-quotes: `order`"
+            return "write a name without quotes, or in back-quotes: `order`"
         if self._position > 1 and self._token.token_type in {
             END.token_type,
             TokenType.AND,
@@ -473,7 +473,7 @@ class Parser(ListReader):
         token = self._token
         self._refuse_behind_test()
         close = suggest(token.text, _WORDS) if token.text.upper() not in _WORDS else None
-        hint = "write AND or OR between two tests; a name with spaces stands in back-quotes: `a b`"
+        hint = "write AND or OR between two tests; put a name with spaces in back-quotes: `a b`"
         self._fail(
             f"expected AND, OR or the end, not {token.text!r}",
             hint=f"did you mean {close}?" if close else hint,

@@ -79,7 +79,8 @@ def _tokens(text: str) -> list[Token]:
     try:
         tokens: list[Token] = Spark().tokenize(text)
     except TokenError:
-        raise error_at(ParseError, text, *_unclosed(text)) from None
+        offset, message, hint = _unclosed(text)
+        raise error_at(ParseError, text, offset, message, hint=hint) from None
     if not tokens:
         raise error_at(
             ParseError, text, 0, "the expression is empty", hint="write TRUE to match every event"
@@ -87,9 +88,9 @@ def _tokens(text: str) -> list[Token]:
     return tokens
 
 
-def _unclosed(text: str) -> tuple[int, str]:
-    """Where the quote or comment opens that the tokeniser found no end for."""
-    position = 0
+def _unclosed(text: str) -> tuple[int, str, str | None]:
+    """Where the quote or comment opens that the tokeniser found no end for; perhaps a hint."""
+    position = strings = 0
     while position < len(text):
         character = text[position]
         if character in "'\"`":
@@ -97,16 +98,18 @@ def _unclosed(text: str) -> tuple[int, str]:
             while end < len(text) and text[end] != character:
                 end += 2 if text[end] == "\\" and character != "`" else 1
             if end >= len(text):
-                return position, f"the quote {character} is never closed"
+                hint = "write a quote inside a string twice: 'it''s'" if strings else None
+                return position, f"the quote {character} is never closed", hint
             position = end
+            strings += character == "'"
         elif text.startswith("/*", position):
             end = text.find("*/", position)
             if end < 0:
-                return position, "the comment is never closed"
+                return position, "the comment is never closed", None
             position = end
         elif text.startswith("--", position):
             position = text.find("\n", position)
             if position < 0:
                 break
         position += 1
-    return 0, "the text cannot be split into words"
+    return 0, "the text cannot be split into words", None
