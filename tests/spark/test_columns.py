@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 
 from predicast import spark as ps
 from predicast.errors import (
@@ -182,6 +184,23 @@ def test_attributes_of_unusable_type(spark: SparkSession, attribute: str, hint: 
     with pytest.raises(UnsupportedColumnError, match=hint) as caught:
         ps.match(spark.sql(EVERY_TYPE), {"a": f"{attribute} = 1"})
     assert caught.value.column == attribute
+
+
+@pytest.mark.parametrize(
+    ("column", "made"),
+    [
+        ('parse_json(\'{"a": {"b": 1.5}}\')', r"variant_get\(v, '\$\.a\.b', 'double'\)"),
+        ("map('a.b', 1.5D)", r"v\['a\.b'\]"),
+    ],
+)
+def test_parts_of_what_has_no_fields(spark: SparkSession, column: str, made: str) -> None:
+    events = spark.sql(f"SELECT {column} AS v")
+    with pytest.raises(UnsupportedColumnError, match=made) as caught:
+        ps.match(events, {"a": "v.a.b = 1.5"})
+    assert caught.value.message.startswith("subscription 'a' looks at 'v.a.b', and 'v' is a ")
+    [advice] = re.findall(r"withColumn\('v\.a\.b', expr\(\"(.*)\"\)\)", caught.value.message)
+    followed = events.withColumn("v.a.b", sf.expr(advice))
+    assert ps.match(followed, {"a": "v.a.b = 1.5"}, columns=[]).count() == 1
 
 
 def test_a_name_that_two_columns_have(spark: SparkSession) -> None:

@@ -44,6 +44,10 @@ def check(
     for each in found.unfit[:_SHOWN]:
         print_note(f"subscription {each.id!r}: {each.error}")
     policy = pipeline.file.settings.stream.on_invalid_subscription
-    fate = "stop the stream" if policy == "raise" else "are left out"
+    fate = (
+        "are left out"
+        if policy == "quarantine"
+        else "stop the stream (columns that events lack) or match nothing"
+    )
     print_note(f"{len(found.unfit):,} subscriptions do not go with the events, and {fate}")
     raise typer.Exit(1)
