@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 import pyarrow as pa
@@ -60,7 +60,7 @@ def _column(batch: pa.RecordBatch, name: str) -> pa.Array:
 
 def table_function(task: MatchingRows, columns: Any) -> UserDefinedTableFunction:
     """The task as a function of a table; ``columns`` is the schema of what it keeps."""
-    from pyspark.sql.functions import arrow_udtf  # type: ignore[attr-defined]
+    from pyspark.sql.functions import arrow_udtf
     from pyspark.sql.types import StringType, StructType
 
     from predicast.spark.portable import portable
@@ -75,5 +75,4 @@ def table_function(task: MatchingRows, columns: Any) -> UserDefinedTableFunction
             yield from run([batch])
 
     schema = StructType([*columns.fields]).add("subscription", StringType(), nullable=False)
-    function: UserDefinedTableFunction = arrow_udtf(Match, returnType=schema)
-    return function
+    return cast("UserDefinedTableFunction", arrow_udtf(Match, returnType=schema))
