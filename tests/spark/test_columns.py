@@ -329,7 +329,7 @@ def test_what_workers_send_is_what_they_said(spark: SparkSession) -> None:
 def test_what_is_wrong_with_a_column_is_said_of_a_subscription(events: DataFrame) -> None:
     subscriptions = {"fine": "price < 3", "first": "prise < 3", "second": "prise > 5 OR price = 1"}
     with pytest.raises(
-        UnknownColumnError, match=r"subscription 'first' \(and 1 others\) looks at 'prise'"
+        UnknownColumnError, match=r"subscription 'first' \(and 1 other\) looks at 'prise'"
     ) as caught:
         ps.match(events, subscriptions)
     assert caught.value.subscription == "first"

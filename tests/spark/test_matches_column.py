@@ -159,7 +159,7 @@ def test_a_table_that_lacks_a_column(
         table_function.sql(f"SELECT * FROM match(TABLE({table}))").collect()
 
 
-def test_functions_of_a_table_that_are_refused() -> None:
+def test_functions_of_a_table_that_are_refused(spark: SparkSession) -> None:
     with pytest.raises(ColumnClashError, match="'Subscription'"):
         ps.match_udtf(SUBSCRIPTIONS, "Subscription string")
     with pytest.raises(InvalidOptionError, match="in shards"):

@@ -123,6 +123,11 @@ def match_udtf(
         )
     given = columns if isinstance(columns, str | StructType) else columns.schema
     kept = StructType.fromDDL(given) if isinstance(given, str) else given
+    if not isinstance(kept, StructType):
+        raise InvalidOptionError(
+            f"columns are a schema, such as 'trade int, price double', not {columns!r}",
+            option="columns",
+        )
     Schema(kept).check_free(range(len(kept.fields)), "subscription")
     matching = _matching_columns(compiled, intervals, on_invalid)
     return table_function(MatchingRows(matching, tuple(kept.fieldNames())), kept)
