@@ -103,8 +103,9 @@ def test_a_join_finds_what_brute_force_finds(
     pairs = sorted((row.number, row.subscription) for row in found.collect())
     assert pairs == [(number, id) for number, ids in sorted(right.items()) for id in ids]
     left = ps.match(events, compiled, columns=["number"], how="left").collect()
+    unmatched: list[str | None] = [None]
     assert sorted(map(tuple, left), key=repr) == sorted(
-        ((number, id) for number, ids in right.items() for id in ids or [None]), key=repr
+        ((number, id) for number, ids in right.items() for id in ids or unmatched), key=repr
     )
     anti = ps.match(events, compiled, event_id="number", output="pairs", how="anti").collect()
     assert sorted(row.number for row in anti) == [n for n, ids in sorted(right.items()) if not ids]
