@@ -16,14 +16,13 @@ that may match. That is why they have to be few.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from predicast.engine import Engine
 from predicast.language.derived_names import is_derived
 from predicast.matching import DEFAULT
-from predicast.model import Kind, Subscription
-from predicast.model.domain import domain_of
+from predicast.model import Constraint, Operator, Subscription
 from predicast.model.spans import Span
 
 _MOST: Final = 20_000  # subscriptions: each is looked at when they are compiled
@@ -55,14 +54,16 @@ def plain_set(engine: Engine) -> PlainSet | None:
     if engine.absent != "fails" or engine.vocabulary is not None:
         return None
     ids, rows = [], []
-    for entry in engine.subscriptions():
-        if _is_never_true(entry.subscription):
-            continue
-        row = _row(entry.subscription)
+    for id in engine:  # one by one: most sets are not plain, and the first tells
+        subscription = engine.get(id).subscription
+        if not subscription.clauses:
+            continue  # nothing matches it
+        row = _row(subscription)
         if row is None:
             return None
-        ids.append(entry.id)
-        rows.append(row)
+        if not any(map(_is_empty, row.values())):
+            ids.append(id)
+            rows.append(row)
     if not rows:
         return None
     names = set[str]().union(*rows)
@@ -81,36 +82,49 @@ def plain_set(engine: Engine) -> PlainSet | None:
     return PlainSet(tuple(ids), equals, ranges, meets)
 
 
-def _is_never_true(subscription: Subscription) -> bool:
-    """Whether it says of some attribute what no value satisfies, such as x > 3 AND x < 1."""
-    return all(
-        any(domain_of(group, "fails").is_empty() for group in clause.by_attribute().values())
-        for clause in subscription.clauses
-    )
-
-
-def _row(subscription: Subscription) -> dict[str, Any] | None:
+def _row(subscription: Subscription) -> dict[str, str | Span] | None:
     """Of each attribute the text that it equals or the range of its numbers, if that is all."""
     if len(subscription.clauses) != 1 or subscription.clauses[0].rest is not None:
         return None
-    row: dict[str, Any] = {}
-    for name, group in subscription.clauses[0].by_attribute().items():
-        domain = domain_of(group, "fails")
-        if is_derived(name) or domain.absent or domain.rest or domain.others:
+    row: dict[str, str | Span] = {}
+    for constraint in subscription.clauses[0].constraints:
+        name = constraint.attribute
+        value = _value(constraint)
+        if value is None or is_derived(name):
             return None
-        if len(domain.spans) != 1:
+        before = row.setdefault(name, value)
+        if before is value:
+            continue
+        if isinstance(before, str) or isinstance(value, str):
             return None
-        [span] = domain.spans
-        if domain.kind is Kind.NUMBER and {type(span.lo), type(span.hi)} <= {int, float, _NO_END}:
-            row[name] = span
-        elif domain.kind is Kind.STRING and span.hi == span.lo + "\0":
-            row[name] = span.lo
-        else:
-            return None
+        row[name] = before & value
     return row
 
 
-_NO_END: Final = type(None)
+def _value(constraint: Constraint) -> str | Span | None:
+    """The text that is equal, or the range of numbers."""
+    operand: Any = constraint.operand
+    if constraint.operator is Operator.BETWEEN and {*map(type, operand)} <= _NUMBERS:
+        return Span(*operand)
+    if constraint.operator is Operator.EQ and type(operand) is str:
+        return operand
+    make = _SPANS.get(constraint.operator)
+    return None if make is None or type(operand) not in _NUMBERS else make(operand)
+
+
+_NUMBERS: Final = frozenset({int, float})
+_SPANS: Final[Mapping[Operator, Callable[[Any], Span]]] = {
+    Operator.EQ: lambda end: Span(end, end),
+    Operator.LT: lambda end: Span(None, end, hi_open=True),
+    Operator.LE: lambda end: Span(None, end),
+    Operator.GT: lambda end: Span(end, None, lo_open=True),
+    Operator.GE: lambda end: Span(end, None),
+}
+
+
+def _is_empty(value: str | Span) -> bool:
+    """Whether nothing is in it, as in x > 3 AND x < 1."""
+    return isinstance(value, Span) and value.is_empty()
 
 
 def _is_integer(value: object) -> bool:
