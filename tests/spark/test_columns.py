@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 
 from predicast import spark as ps
 from predicast.errors import (
@@ -184,6 +186,23 @@ def test_attributes_of_unusable_type(spark: SparkSession, attribute: str, hint: 
     assert caught.value.column == attribute
 
 
+@pytest.mark.parametrize(
+    ("column", "made"),
+    [
+        ('parse_json(\'{"a": {"b": 1.5}}\')', r"variant_get\(v, '\$\.a\.b', 'double'\)"),
+        ("map('a.b', 1.5D)", r"v\['a\.b'\]"),
+    ],
+)
+def test_parts_of_what_has_no_fields(spark: SparkSession, column: str, made: str) -> None:
+    events = spark.sql(f"SELECT {column} AS v")
+    with pytest.raises(UnsupportedColumnError, match=made) as caught:
+        ps.match(events, {"a": "v.a.b = 1.5"})
+    assert caught.value.message.startswith("subscription 'a' looks at 'v.a.b', and 'v' is a ")
+    [advice] = re.findall(r"withColumn\('v\.a\.b', expr\(\"(.*)\"\)\)", caught.value.message)
+    followed = events.withColumn("v.a.b", sf.expr(advice))
+    assert ps.match(followed, {"a": "v.a.b = 1.5"}, columns=[]).count() == 1
+
+
 def test_a_name_that_two_columns_have(spark: SparkSession) -> None:
     for query in (
         "SELECT 1 AS x, 2 AS x",
@@ -310,7 +329,7 @@ def test_what_workers_send_is_what_they_said(spark: SparkSession) -> None:
 def test_what_is_wrong_with_a_column_is_said_of_a_subscription(events: DataFrame) -> None:
     subscriptions = {"fine": "price < 3", "first": "prise < 3", "second": "prise > 5 OR price = 1"}
     with pytest.raises(
-        UnknownColumnError, match=r"subscription 'first' \(and 1 others\) looks at 'prise'"
+        UnknownColumnError, match=r"subscription 'first' \(and 1 other\) looks at 'prise'"
     ) as caught:
         ps.match(events, subscriptions)
     assert caught.value.subscription == "first"

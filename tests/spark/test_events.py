@@ -38,6 +38,15 @@ def test_decimals_are_compared_exactly(spark: SparkSession) -> None:
         assert by_spark == {n for n, ids in found.items() if test in ids}
 
 
+def test_floats_of_32_bits(spark: SparkSession) -> None:
+    """0.1F is what a column of type float holds for 0.1, and no 64-bit float that prints so is."""
+    events = spark.sql("SELECT 0 AS n, float(0.1) AS x, 0.1D AS y")
+    tests = ["x = 0.1F", "x <= 0.1", "y = 0.1F", "y = 0.1D", "x IN (-0.1F, 0.1F)", "y < 0.1F"]
+    found = matched(events, {test: test for test in tests})
+    assert found == {0: sorted(test for test in tests if events.where(test).count())}
+    assert found == {0: ["x = 0.1F", "x IN (-0.1F, 0.1F)", "y < 0.1F", "y = 0.1D"]}
+
+
 def test_dates(spark: SparkSession) -> None:
     rows = [(0, date(2026, 1, 31)), (1, date(2026, 2, 1))]
     events = spark.createDataFrame(rows, "n int, d date")

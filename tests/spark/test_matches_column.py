@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
@@ -12,6 +13,10 @@ from pyspark.sql.functions import col, struct
 
 from predicast import Engine, Interval
 from predicast import spark as ps
+from predicast.errors import ColumnClashError, InvalidOptionError
+from predicast.spark.answers import Asked
+from predicast.spark.table_function import MatchingRows
+from predicast.spark.workers import MatchingColumns
 from tests.spark.expressions import SCHEMA, Generator
 
 SUBSCRIPTIONS = {
@@ -119,3 +124,56 @@ def test_regions(spark: SparkSession) -> None:
 def test_subscriptions_that_look_at_nothing(events: DataFrame) -> None:
     found = events.select(ps.matches(subscriptions={"all": "TRUE", "no": "FALSE"}).alias("ids"))
     assert [row.ids for row in found.collect()] == [["all"]] * 3
+
+
+@pytest.fixture
+def table_function(registered: SparkSession) -> SparkSession:
+    registered.udtf.register("match", ps.match_udtf(SUBSCRIPTIONS, "price double, event int"))
+    return registered
+
+
+def test_as_a_function_of_a_table(table_function: SparkSession) -> None:
+    found = table_function.sql("SELECT * FROM match(TABLE(matched_events))")
+    assert found.columns == ["price", "event", "subscription"]
+    rows = found.collect()
+    assert sorted((row.event, row.subscription) for row in rows) == [
+        (event, id) for event, ids in RIGHT.items() for id in ids
+    ]
+    assert {row.event: row.price for row in rows} == {1: 5.0, 2: 15.0, 3: None}
+    whole = table_function.table("matched_events")
+    by_frame = ps.match_udtf(SUBSCRIPTIONS, whole)(whole.where("event = 2").asTable())
+    assert [(row.symbol, row.subscription) for row in by_frame.collect()] == [("XYZ", "none")]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("SELECT price, event FROM matched_events", "looks at 'o.note', which none of the columns"),
+        ("SELECT price, symbol, o FROM matched_events", "the table has no column 'event'"),
+    ],
+)
+def test_a_table_that_lacks_a_column(
+    table_function: SparkSession, table: str, message: str
+) -> None:
+    with pytest.raises(PythonException, match=f"UnknownColumnError: .*{message}"):
+        table_function.sql(f"SELECT * FROM match(TABLE({table}))").collect()
+
+
+def test_functions_of_a_table_that_are_refused(spark: SparkSession) -> None:
+    with pytest.raises(ColumnClashError, match="'Subscription'"):
+        ps.match_udtf(SUBSCRIPTIONS, "Subscription string")
+    with pytest.raises(InvalidOptionError, match="in shards"):
+        ps.match_udtf(ps.compile(SUBSCRIPTIONS, strategy="partition"), "event int")
+
+
+def test_rows_of_a_table_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("predicast.spark.table_function._ROWS", 3)
+    compiled = ps.compile({f"s{n}": "x > 0" for n in range(4)})
+    matching = MatchingColumns(compiled.image, {"x": ("x",)}, Asked({}))
+    batch = pa.record_batch({"x": [1, 0, 2, 3], "y": ["a", "b", "c", "d"]})
+    pieces = list(MatchingRows(matching, ("y",))([batch]))
+    assert [piece.num_rows for piece in pieces] == [3, 3, 3, 3]
+    found = pa.Table.from_batches(pieces).to_pylist()
+    assert [(row["y"], row["subscription"]) for row in found] == [
+        (y, f"s{n}") for y in "acd" for n in range(4)
+    ]

@@ -119,12 +119,15 @@ def test_kafka_is_sparks_own(spark: SparkSession, folder: Path) -> None:
 
 def test_check_says_what_does_not_go_with_the_events(spark: SparkSession, folder: Path) -> None:
     described('format = "json"\npath = "events"\nschema = "id bigint, price double"')
-    assert "2 subscriptions of version 1 go with them" in run("check").stdout
-    ps.SubscriptionTable("table").subscribe("prise < 3", id="typo")
+    checked = run("check").stdout
+    assert "2 subscriptions of version 1 go with them" in checked
+    assert "every event" not in checked
+    ps.SubscriptionTable("table").subscribe_many({"typo": "prise < 3", "other": "price != 5"})
     result = run("check", code=1)
     assert "Events have the columns id, price." in result.stdout
     assert "subscription 'typo': a subscription looks at 'prise'" in result.stderr
     assert "1 subscriptions do not go with the events, and stop the stream" in result.stderr
+    assert "1 of them are tested with every event: other; the first: it is tested" in result.stdout
     assert "the table is at version 2" in run("check", "--quick").stdout
 
 

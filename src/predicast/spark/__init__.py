@@ -4,7 +4,7 @@ Importing this package imports neither PySpark nor Java.
 """
 
 from predicast.spark.backtest import backtest
-from predicast.spark.columns import matches, matches_udf
+from predicast.spark.columns import match_udtf, matches, matches_udf
 from predicast.spark.compiled import (
     CompiledSubscriptions,
     compile,  # noqa: A004  # the verb of the public interface, always qualified: spark.compile
@@ -43,6 +43,7 @@ __all__ = [
     "deliver",
     "explain",
     "match",
+    "match_udtf",
     "matches",
     "matches_udf",
     "region_join",

@@ -23,10 +23,13 @@ from predicast.spark.compiled_patterns import CompiledPatterns
 from predicast.spark.matching_graphs import COLUMN, checked_format, refuse_absent
 from predicast.spark.options import check_choice, refuse_options
 from predicast.spark.portable import portable
+from predicast.spark.schemas import Schema
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql._typing import UserDefinedFunctionLike
+    from pyspark.sql.types import StructType
+    from pyspark.sql.udtf import UserDefinedTableFunction
 
     from predicast.spark.graph_workers import MatchingTexts
     from predicast.spark.workers import MatchingColumns
@@ -92,6 +95,42 @@ def matches_udf(
         return _function(_matching_texts(compiled, on_invalid, format))
     refuse_options("these are not graph patterns", format=format)
     return _function(_matching_columns(compiled, intervals, on_invalid))
+
+
+def match_udtf(
+    subscriptions: AnySubscriptions,
+    columns: DataFrame | StructType | str,
+    *,
+    intervals: IntervalColumns | None = None,
+    on_invalid: OnInvalid = "raise",
+) -> UserDefinedTableFunction:
+    """``match`` as a function of a table, to be registered and called from SQL.
+
+    ``spark.udtf.register("match", match_udtf(subscriptions, "trade int, price double"))``, then
+    ``SELECT * FROM match(TABLE(trades))``: a row per match with these columns and
+    ``subscription``. ``columns`` are a schema, as text or as Spark has it, or a frame that has it.
+    ``intervals`` and ``on_invalid`` are as in ``match``.
+    """
+    from pyspark.sql.types import StructType
+
+    from predicast.spark.table_function import MatchingRows, table_function
+
+    check_choice("on_invalid", on_invalid, ("raise", "absent", "skip"))
+    compiled = compiled_from(subscriptions)
+    if isinstance(compiled, CompiledPatterns):
+        raise InvalidOptionError(
+            "events that are graphs are matched by match and matches", option="subscriptions"
+        )
+    given = columns if isinstance(columns, str | StructType) else columns.schema
+    kept = StructType.fromDDL(given) if isinstance(given, str) else given
+    if not isinstance(kept, StructType):
+        raise InvalidOptionError(
+            f"columns are a schema, such as 'trade int, price double', not {columns!r}",
+            option="columns",
+        )
+    Schema(kept).check_free(range(len(kept.fields)), "subscription")
+    matching = _matching_columns(compiled, intervals, on_invalid)
+    return table_function(MatchingRows(matching, tuple(kept.fieldNames())), kept)
 
 
 def _matching_texts(

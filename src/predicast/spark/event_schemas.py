@@ -133,7 +133,7 @@ def say_which(mistake: Mistake, compiled: CompiledSubscriptions) -> None:
     ]
     if not ids:  # it is the end of an interval
         return
-    others = f" (and {len(ids) - 1:,} others)" if len(ids) > 1 else ""
+    others = f" (and {len(ids) - 1:,} {'other' if len(ids) == 2 else 'others'})" * (len(ids) > 1)
     mistake.subscription = ids[0]
     mistake.message = mistake.message.replace(
         "a subscription looks at", f"subscription {ids[0]!r}{others} looks at"

@@ -30,6 +30,7 @@ from predicast.spark.matching_graphs import (
 )
 from predicast.spark.options import check_choice, refuse_options
 from predicast.spark.partitioned import matched_field, matched_in_shards
+from predicast.spark.plain_join import plainly_joined
 from predicast.spark.portable import portable
 from predicast.spark.schemas import Schema
 from predicast.spark.shipping import Shipment, check_frame, ship
@@ -105,6 +106,11 @@ def match(  # noqa: PLR0913  # options of the public interface, all by name
         refuse_options("these are not graph patterns", column=column, format=format)
         intervals = intervals_in(schema, compiled, intervals)
         shipment = shipped(events, schema, kept, compiled, intervals, now)
+        plain = compiled.placement.plain
+        if plain is not None and on_invalid == "raise" and output != "array" and not intervals:
+            joined = plainly_joined(shipment, schema, plain, how)
+            if joined is not None:
+                return shipment.named(joined, *([] if how == "anti" else [added]))
         asked = _asked(compiled, intervals, on_invalid, in_order=output == "array")
         if compiled.placement.shards:
             result = matched_in_shards(shipment, compiled, asked, how, output)

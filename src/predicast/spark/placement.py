@@ -23,6 +23,7 @@ from predicast.model import Constraint
 from predicast.model.outline import outlined
 from predicast.spark.image import EngineFile, EngineImage
 from predicast.spark.options import check_choice
+from predicast.spark.plain_sets import PlainSet, plain_set
 from predicast.spark.shard_router import LookedAt, inside_lists, router_of
 
 HOST_BYTES: Final = 1 << 30  # of an index that each host is to hold, unless told otherwise
@@ -45,6 +46,7 @@ class Placement(NamedTuple):
     reason: str
     shards: tuple[Shard, ...] = ()
     router: EngineImage | None = None
+    plain: PlainSet | None = None  # the same as a table, where a join of Spark's own may do
 
     def summary(self) -> str:
         """What was chosen and why, in a line."""
@@ -53,6 +55,7 @@ class Placement(NamedTuple):
 
     def __str__(self) -> str:
         lines = [f"{self.strategy}: {self.reason}"]
+        lines += [f"  {self.plain}"] if self.plain is not None else []
         lines += [
             f"  shard {number}: {each.subscriptions} subscriptions, {each.bytes} bytes, "
             f"{each.covered_by}"
@@ -127,7 +130,8 @@ def placed(engine: Engine, size: int, strategy: Strategy) -> Placement:
     """Where the subscriptions of an engine, so many bytes when compiled, are to be held."""
     parts, reason = chosen(size, strategy)
     if parts is None:
-        return Placement("replicate", reason)
+        plain = plain_set(engine) if strategy == "auto" else None
+        return Placement("replicate", reason, plain=plain)
     folder = strategy.folder if isinstance(strategy, Partition) else None
     shards, hulls, inside = [], [], frozenset[Constraint]()
     for part in divided_engines(engine, parts):

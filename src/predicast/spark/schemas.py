@@ -45,6 +45,10 @@ _KINDS: Final = {
     "timestamp_ntz": Kind.TIMESTAMP,
     "date": Kind.TIMESTAMP,
 }
+_PARTS: Final = {  # what gets one of them
+    "variant": "expr(\"variant_get({column}, '$.{part}', 'double')\")",
+    "map": "expr(\"{column}['{part}']\")",
+}
 _DECIMAL: Final = "decimal("  # with its precision and scale behind it
 _HINTS: Final = {
     "BinaryType": "cast it to string if it holds text",
@@ -165,11 +169,29 @@ class Schema:
                 column=attribute,
                 type="struct",
             )
+        self._refuse_part(attribute)
         raise unknown_column(
             f"a subscription looks at {attribute!r}, which no column provides",
             attribute,
             self._leaves,
         )
+
+    def _refuse_part(self, attribute: str) -> None:
+        """Refuse a part of what has no fields of its own, if it is one, and say how to get it."""
+        steps = attribute.split(".")
+        for length in range(1, len(steps)):
+            column, part = ".".join(steps[:length]), ".".join(steps[length:])
+            kinds = [leaf.type.typeName() for leaf in self._leaves.get(column, [])]
+            kind = kinds[0] if len(kinds) == 1 else ""
+            if kind not in _PARTS:
+                continue
+            made = _PARTS[kind].format(column=column, part=part)
+            raise UnsupportedColumnError(
+                f"a subscription looks at {attribute!r}, and {column!r} is a {kind}, whose parts "
+                f"are no columns; make one of it: events.withColumn({attribute!r}, {made})",
+                column=attribute,
+                type=kind,
+            )
 
     def providing(
         self, attributes: Iterable[str], given_by: GivenBy, intervals: IntervalColumns | None

@@ -96,7 +96,7 @@ def ship(
     sources = []
     for attribute, leaf in leaves.items():
         column = schema.fields[leaf.column]
-        if leaf.column not in places and not _is_told_apart(column.dataType, leaf.path):
+        if leaf.column not in places and not is_told_apart(column.dataType, leaf.path):
             _check_carried(column)
             places[leaf.column] = len(sent)
             sent.append(f"c{leaf.column}")
@@ -105,7 +105,7 @@ def ship(
             sources.append(Source(attribute, places[leaf.column], leaf.path))
         else:
             sources.append(Source(attribute, len(sent), ()))
-            sent.append(".".join([f"c{leaf.column}", *map(_quoted, leaf.fields)]))
+            sent.append(".".join([f"c{leaf.column}", *map(quoted, leaf.fields)]))
             kinds.append(leaf.type)
     for attribute, expression in (computed or {}).items():
         sources.append(Source(attribute, len(sent), ()))
@@ -142,11 +142,12 @@ def _cast(frame: DataFrame, kinds: Mapping[str, DataType]) -> DataFrame:
     return frame.withColumns({name: col(name).cast(kind) for name, kind in kinds.items()})
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as it stands in Spark's texts."""
     return "`" + name.replace("`", "``") + "`"
 
 
-def _is_told_apart(kind: DataType, path: Sequence[int]) -> bool:
+def is_told_apart(kind: DataType, path: Sequence[int]) -> bool:
     """Whether Spark can find a field by name, which it may look for in upper and lower case."""
     from pyspark.sql.types import StructType
 

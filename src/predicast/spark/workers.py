@@ -80,7 +80,7 @@ class Matching:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with self.image.lent() as lent, counted(lent, _incomparable(self.asked)) as answers:
+        with self.image.lent() as lent, counted(lent, incomparable(self.asked)) as answers:
             for batch in batches:
                 attributes = self.reader.attributes(batch)
                 for answer in answers.of(attributes, self.asked, self.bounds):
@@ -115,7 +115,7 @@ class Routing:
     bounds: Bounds = BOUNDS
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with self.router.lent() as lent, counted(lent, _incomparable(self.asked)) as answers:
+        with self.router.lent() as lent, counted(lent, incomparable(self.asked)) as answers:
             for batch in batches:
                 attributes = self.reader.attributes(batch)
                 for answer in answers.of(attributes, self.asked, self.bounds):
@@ -188,14 +188,14 @@ class MatchingColumns:
     bounds: Bounds = BOUNDS
 
     def __call__(self, structs: Iterable[pa.StructArray]) -> Iterator[pa.ListArray]:
-        with self.image.lent() as lent, counted(lent, _incomparable(self.asked)) as answers:
+        with self.image.lent() as lent, counted(lent, incomparable(self.asked)) as answers:
             for array in structs:
                 events = _fields(array)
-                asked = self._asked(events.schema)
+                asked = self.asked_of(events.schema)
                 for answer in answers.of(events, asked, self.bounds):
                     yield answer.lists()
 
-    def _asked(self, schema: pa.Schema) -> Asked:
+    def asked_of(self, schema: pa.Schema) -> Asked:
         """How to read events of a schema, some of whose structs may be intervals."""
         givers = {each for several in self.given_by.values() for each in several}
         given = self.asked.intervals
@@ -246,10 +246,12 @@ def counted(answers: A, what: str) -> Iterator[A]:
     yield answers
     if answers.invalid > before:
         number = answers.invalid - before
-        _log.warning("%d events %s; the last: %s", number, what, answers.latest)
+        events = "event" if number == 1 else "events"
+        _log.warning("%d %s %s; the last: %s", number, events, what, answers.latest)
 
 
-def _incomparable(asked: Asked) -> str:
+def incomparable(asked: Asked) -> str:
+    """What is told of events that were invalid."""
     return f"had values that cannot be compared (on_invalid={asked.on_invalid!r})"
 
 

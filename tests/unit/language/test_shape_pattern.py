@@ -38,6 +38,10 @@ from predicast.language.where import ShapeCache
         ("a = TIMESTAMP '2026-01-01'", "a = TIMESTAMP 'soon'"),
         ("round(a, 2) < 5", "round(a, 3) < 5"),
         ("a > 10L", "a > 20L"),
+        ("a > 0.5F", "a > 0.1F"),
+        ("a > 5F", "a > 16777217F"),
+        ("a > 5D", "a > 9007199254740993D"),
+        ("a > 5D", "a > 1e400D"),
     ],
 )
 def test_a_pattern_gives_what_a_fresh_parse_gives(first: str, second: str) -> None:

@@ -11,7 +11,7 @@ from predicast.errors import (
     UnknownFunctionError,
     UnsupportedSyntaxError,
 )
-from predicast.language import attr, parse_where, to_subscription, to_where
+from predicast.language import attr, expr, parse_where, to_subscription, to_where
 from predicast.model import Expression
 
 A, B = attr("a"), attr("b")
@@ -33,6 +33,13 @@ NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
         ("a > 1e3", A > 1000),
         ("a > 10L", A > 10),
         ("a > 1.5D", A > 1.5),
+        ("a > 9007199254740993D", A > 9007199254740992),
+        ("a = 0.1F", A == 0.10000000149011612),
+        ("a IN (-0.1f, 16777217F)", A.isin([-0.10000000149011612, 16777216])),
+        # Just above the middle of two: by way of 64 bits it would come out as the lower one.
+        ("a = 1.000000059604644775390625001F", A == 1.0000001192092896),
+        ("a = 1.000000059604644775390625F", A == 1),
+        ("a * 0.5F > 1", expr("a * 0.5") > 1),
         ("a = -9223372036854775808", A == -(2**63)),
         ("a BETWEEN 1 AND 2 AND b = 3", A.between(1, 2) & (B == 3)),
         ("a NOT BETWEEN 1 AND 2", ~A.between(1, 2)),

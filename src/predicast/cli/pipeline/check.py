@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from predicast.cli.pipeline.figures import shortened
 from predicast.cli.pipeline.options import DEFAULT_FILE, File, check_packages
 from predicast.cli.terminal import output, print_note, visible
 
@@ -39,11 +40,22 @@ def check(
         f"{found.subscriptions:,} subscriptions of version {found.version} go with them.",
         soft_wrap=True,
     )
+    if found.dearest:
+        told = shortened([each.id for each in found.dearest])
+        console.print(
+            f"{len(found.dearest):,} of them are tested with every event: {told}; the first: "
+            f"{found.dearest[0].why}.",
+            soft_wrap=True,
+        )
     if not found.unfit:
         return
     for each in found.unfit[:_SHOWN]:
         print_note(f"subscription {each.id!r}: {each.error}")
     policy = pipeline.file.settings.stream.on_invalid_subscription
-    fate = "stop the stream" if policy == "raise" else "are left out"
+    fate = (
+        "are left out"
+        if policy == "quarantine"
+        else "stop the stream (columns that events lack) or match nothing"
+    )
     print_note(f"{len(found.unfit):,} subscriptions do not go with the events, and {fate}")
     raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from predicast.cli.terminal import visible
@@ -12,10 +13,11 @@ if TYPE_CHECKING:
     from predicast.spark.delivery.running import Progress
 
 _UNKNOWN = "–"
+_SHOWN = 3  # ids in a line
 
 
-def figures(progress: Progress) -> Table:
-    """The figures of a stream, and the subscriptions that most events match."""
+def figures(progress: Progress, dearest: Sequence[str] = ()) -> Table:
+    """The figures of a stream, and the subscriptions that most events match or are tested with."""
     from rich import box
     from rich.table import Table
 
@@ -35,7 +37,15 @@ def figures(progress: Progress) -> Table:
         table.add_row(name, value)
     for id, count in progress.most_matched[:5]:
         table.add_row(f"matched by {visible(id)}", f"{count:,}")
+    if dearest:
+        table.add_row("tested with every event", shortened(dearest))
     return table
+
+
+def shortened(ids: Sequence[str]) -> str:
+    """The first of some ids, and how many others there are."""
+    more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
+    return ", ".join(map(visible, ids[:_SHOWN])) + more
 
 
 def summary(progress: Progress) -> str:

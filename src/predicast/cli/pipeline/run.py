@@ -12,7 +12,10 @@ from predicast.cli.pipeline.options import DEFAULT_FILE, File, check_packages
 from predicast.cli.terminal import notices, output
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from predicast.spark.delivery.running import RunningDelivery
+    from predicast.spark.pipeline.running import Pipeline
 
 _LOOK_S: Final = 0.5
 
@@ -35,13 +38,13 @@ def run(
     with pipeline.session() as session:
         delivery = pipeline.start(session, until_done=until_done)
         try:
-            _follow(delivery, quiet=quiet)
+            _follow(pipeline, delivery, quiet=quiet)
         finally:
             delivery.stop()
         output().print(summary(delivery.progress()), soft_wrap=True)
 
 
-def _follow(delivery: RunningDelivery, *, quiet: bool) -> None:
+def _follow(pipeline: Pipeline, delivery: RunningDelivery, *, quiet: bool) -> None:
     """Wait for the end, and show the figures if somebody is looking."""
     console = notices()
     if quiet or not sys.stderr.isatty() or console.is_dumb_terminal:
@@ -50,10 +53,18 @@ def _follow(delivery: RunningDelivery, *, quiet: bool) -> None:
         return
     from rich.live import Live
 
+    with Live(_table(pipeline, delivery), console=console, auto_refresh=False) as live:
+        while not delivery.wait(_LOOK_S):
+            live.update(_table(pipeline, delivery), refresh=True)
+            stop_if_interrupted()
+        live.update(_table(pipeline, delivery), refresh=True)
+
+
+def _table(pipeline: Pipeline, delivery: RunningDelivery) -> Table:
+    """How the stream fares now."""
     from predicast.cli.pipeline.figures import figures
 
-    with Live(figures(delivery.progress()), console=console, auto_refresh=False) as live:
-        while not delivery.wait(_LOOK_S):
-            live.update(figures(delivery.progress()), refresh=True)
-            stop_if_interrupted()
-        live.update(figures(delivery.progress()), refresh=True)
+    progress = delivery.progress()
+    version = progress.version
+    dearest = [] if version is None else [each.id for each in pipeline.dearest(version)]
+    return figures(progress, dearest)

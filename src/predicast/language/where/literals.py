@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import struct
 from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
 from decimal import Decimal
 from typing import Final
@@ -64,6 +66,24 @@ def decimal(text: str) -> Decimal:
     if len(text) > _MAX_DIGITS:
         raise InvalidValueError(f"a number of {len(text)} digits is too long")
     return Decimal(text)
+
+
+def single(text: str) -> float:
+    """An unsigned number as the nearest float of 32 bits."""
+    exact = decimal(text)
+    value = float(exact)
+    # Twice to the nearest may be once too often. What is not exact in 64 bits is rounded to an odd
+    # last bit there, which no value in the middle of two of 32 bits has.
+    if math.isfinite(value) and exact != Decimal(value) and not _last_bit(value):
+        value = math.nextafter(value, math.inf if exact > Decimal(value) else -math.inf)
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError as error:
+        raise InvalidValueError("the number is beyond the range of 32-bit floats") from error
+
+
+def _last_bit(value: float) -> int:
+    return struct.pack("<d", value)[0] & 1
 
 
 def string(text: str) -> str:

@@ -14,9 +14,13 @@ from predicast.language.where.shape import (
     Literal,
     as_day,
     as_decimal,
+    as_double,
     as_negative,
     as_negative_decimal,
+    as_negative_double,
+    as_negative_single,
     as_number,
+    as_single,
     as_string,
     as_timestamp,
 )
@@ -71,6 +75,12 @@ _LITERAL_STARTS: Final = frozenset(
         TokenType.COLON,
     }
 )
+# What a suffix makes of a number, and of one behind a minus sign: 0.1BD, 0.1F, 0.1D.
+_BY_SUFFIX: Final = {
+    TokenType.DECIMAL: (as_decimal, as_negative_decimal),
+    TokenType.FLOAT: (as_single, as_negative_single),
+    TokenType.DOUBLE: (as_double, as_negative_double),
+}
 _PARAMETER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -152,20 +162,17 @@ class OperandReader(MistakeReader):
         hint = "a sign stands before a number: x < -5 instead of -x > 5"
         token = self._expect(TokenType.NUMBER, "a number", hint)
         end = token.end + 1
-        is_decimal = False
+        type_ = TokenType.NUMBER
         if self._token.token_type is TokenType.DCOLON and self._token.start == token.start:
             # Spark's suffixes (10L, 1.5D): sqlglot makes a cast of them, all at one place.
-            is_decimal = self._peek(1).token_type is TokenType.DECIMAL
+            type_ = self._peek(1).token_type
             self._position += 2
         text = ("." if start < token.start else "") + token.text
         try:
             float(text)
         except ValueError:
             self._fail(f"{self._text[start:end]!r} is not a number", token)
-        if is_decimal:
-            convert = as_negative_decimal if negative else as_decimal
-        else:
-            convert = as_negative if negative else as_number
+        convert = _BY_SUFFIX.get(type_, (as_number, as_negative))[negative]
         if text == self._text[start:end]:
             return Literal(start, end, convert, Kind.NUMBER)
         return Literal(start, end, lambda _: convert(text), Kind.NUMBER)

@@ -161,6 +161,26 @@ def as_negative_decimal(text: str) -> Number:
     return _canonical(_opposite(literals.decimal(text)))
 
 
+def as_double(text: str) -> Number:
+    """A number literal with the suffix of 64-bit floats, which is not part of the text."""
+    return _canonical(float(text))
+
+
+def as_negative_double(text: str) -> Number:
+    """The same behind a minus sign."""
+    return _canonical(-float(text))
+
+
+def as_single(text: str) -> Number:
+    """A number literal with the suffix of 32-bit floats, which is not part of the text."""
+    return _canonical(literals.single(text))
+
+
+def as_negative_single(text: str) -> Number:
+    """The same behind a minus sign."""
+    return _canonical(-literals.single(text))
+
+
 def _opposite(value: int | float | Decimal) -> int | float | Decimal:
     # A decimal's own minus would round it to the digits of the context.
     return value.copy_negate() if isinstance(value, Decimal) else -value

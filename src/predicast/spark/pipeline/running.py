@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from predicast.engine.lint.costs import Cost, cost_of
 from predicast.errors import InvalidOptionError, PipelineError
 from predicast.spark.compiled import compile as compiled_from
 from predicast.spark.delivery.deliver import check_strategy, deliver
@@ -32,6 +33,16 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+_LOOKED_AT: Final = 10_000  # subscriptions at most, each time that they change
+
+
+class Dear(NamedTuple):
+    """A subscription that is tested with every event, and why it is."""
+
+    id: str
+    why: str
+
+
 class Checked(NamedTuple):
     """What was found out of a pipeline before it runs."""
 
@@ -39,6 +50,7 @@ class Checked(NamedTuple):
     subscriptions: int
     unfit: tuple[InvalidSubscription, ...]  # that do not go with the events
     columns: tuple[str, ...]
+    dearest: tuple[Dear, ...]
 
 
 class Pipeline:
@@ -61,6 +73,7 @@ class Pipeline:
             )
 
         self.strategy = self._strategy()
+        self._dearest: dict[int, list[Dear]] = {}  # of the version that was last asked about
 
     @contextmanager
     def session(self) -> Iterator[SparkSession]:
@@ -108,7 +121,26 @@ class Pipeline:
         )
         unread = unreadable_column(self.file)
         columns = tuple(name for name in events.columns if name != unread)
-        return Checked(view.version, len(compiled), compiled.invalid_rows, columns)
+        dearest = tuple(self.dearest(view.version))
+        return Checked(view.version, len(compiled), compiled.invalid_rows, columns, dearest)
+
+    def dearest(self, version: int) -> list[Dear]:
+        """The subscriptions of a version that are tested with every event, sorted by id.
+
+        A matcher works for all subscriptions at once, so that no part of its time is that of one:
+        what can be told is which of them no condition keeps apart from other events. Each is looked
+        at for that; of a large table none is.
+        """
+        if version not in self._dearest:
+            view = self.table.at(version=version)
+            dear: list[Dear] = []
+            if len(view) <= _LOOKED_AT:
+                engine = view.engine()
+                for each in engine.subscriptions():
+                    cost, why, _ = cost_of(each.subscription, engine.absent)
+                    dear += [Dear(each.id, why)] if cost is Cost.HIGH else []
+            self._dearest = {version: sorted(dear)}
+        return self._dearest[version]
 
     def _strategy(self) -> Strategy:
         stream = self.file.settings.stream
