@@ -79,8 +79,11 @@ class Consumer(Protocol):
 class Backend(Protocol):
     """Keeps what must not be lost.
 
-    A call that returns has it kept, one that raises changed nothing.
+    A call that returns has it kept, one that raises changed nothing. ``own_sinks`` are the sinks of
+    subscriptions that it serves itself.
     """
+
+    own_sinks: Collection[str]
 
     async def start(self) -> None:
         """Recover what was kept; raises a ``BackendError`` if that is damaged."""

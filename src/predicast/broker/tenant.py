@@ -46,6 +46,13 @@ class Recipient(NamedTuple):
     explanation: Explanation | GraphExplanation
 
 
+class Recipients(NamedTuple):
+    """Who an event would go to: how many, and the first of them by id."""
+
+    total: int
+    first: list[Recipient]
+
+
 def with_settings(before: Definition, **settings: Any) -> dict[str, Any]:
     """The fields of a change that gives some settings new values."""
     return {"settings": msgspec.structs.replace(before.settings, **settings)}
@@ -115,7 +122,7 @@ class Tenant:
         """Run a window of operations, all or nothing."""
         for step in window:
             if isinstance(step, Put):
-                check_settings(step.definition.settings)
+                check_settings(step.definition.settings, self._backend.own_sinks)
             elif isinstance(step, Adjust) and not step.parameters:
                 raise InvalidParameterError(f"no parameter of {step.id!r} is given a value")
         report = await self._backend.change(self.name, window)
@@ -166,15 +173,16 @@ class Tenant:
         self._wake_watchers()
         return receipts
 
-    def dry_run(self, events: Sequence[NewEvent], most: int = 100) -> list[list[Recipient]]:
+    def dry_run(self, events: Sequence[NewEvent], most: int = 100) -> list[Recipients]:
         """Who would get each event, and why; nothing is kept or delivered."""
         held = self._backend.subscriptions(self.name)
         recipients = []
         for event, matched in zip(events, held.match(events), strict=True):
-            ids = sorted([*matched.durable, *matched.ephemeral])[:most]
-            recipients.append(
-                [Recipient(id, held.is_durable(id), held.explain(id, event)) for id in ids]
-            )
+            ids = sorted([*matched.durable, *matched.ephemeral])
+            first = [
+                Recipient(id, held.is_durable(id), held.explain(id, event)) for id in ids[:most]
+            ]
+            recipients.append(Recipients(len(ids), first))
         return recipients
 
     def explain(self, id: str, event: NewEvent) -> Explanation | GraphExplanation:

@@ -26,7 +26,7 @@ class Limits:
     batch: int = 10_000  # events
     window: int = 100_000  # operations on subscriptions
     depth: int = 64  # of JSON: objects and lists within one another
-    explained: int = 1000  # events of a dry run, and recipients of each
+    explanations: int = 10_000  # of a dry run: events times recipients of each; a second or so
 
     def __post_init__(self) -> None:
         """Refuse what would refuse everything."""

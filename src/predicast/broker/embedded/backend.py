@@ -43,6 +43,8 @@ _SMALL: Final = 32 << 20  # bytes that are looked at before anything else
 class EmbeddedBackend:
     """Keeps everything in one folder, which is made if need be."""
 
+    own_sinks: Collection[str] = ()
+
     def __init__(
         self,
         folder: str | os.PathLike[str],

@@ -16,6 +16,7 @@ from predicast.broker.nats.options import NatsOptions, read_address
 from predicast.broker.nats.processes import Processes
 from predicast.broker.nats.tasks import ended
 from predicast.broker.nats.tenant import NatsTenant
+from predicast.broker.sinks import NATS_SINK
 from predicast.broker.subscriptions import Subscriptions
 from predicast.engine import Report
 from predicast.errors import BackendError
@@ -40,6 +41,8 @@ class NatsBackend:
     ``url`` is ``nats://host:4222``, with commas between the servers of a cluster; it may state
     options behind a question mark, which those that are given here override.
     """
+
+    own_sinks: Collection[str] = (NATS_SINK,)
 
     def __init__(
         self,

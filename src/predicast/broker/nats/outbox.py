@@ -18,10 +18,10 @@ from predicast.broker.nats.event_messages import AT, CONTENT_TYPE, POSITION, PUB
 from predicast.broker.nats.inbox import ID
 from predicast.broker.nats.names import TenantNames, header_text
 from predicast.broker.nats.tasks import ended
+from predicast.broker.sinks import NATS_SINK
 from predicast.errors import BackendError, UnknownIdError
 from predicast.protocol.records import Delivery
 
-SINK: Final = "nats:"
 _TOGETHER: Final = 500  # deliveries that are written at once
 _PAUSE_S: Final = 0.5
 
@@ -49,7 +49,7 @@ class Outbox:
         wanted = {
             id
             for id, held in self._deliveries.registry.held.items()
-            if (sink := held.definition.settings.sink) is not None and sink.url.startswith(SINK)
+            if (sink := held.definition.settings.sink) is not None and sink.url == NATS_SINK
         }
         if not wanted and self._consumer is None:
             return

@@ -70,7 +70,8 @@ class TenantRequests:
                 return await asyncio.to_thread(self._tenant.explain, request.id, request.event)
             case TryEvents():
                 # It may take a second, in which others are served.
-                return await asyncio.to_thread(self._tenant.dry_run, request.events, request.most)
+                tried = await asyncio.to_thread(self._tenant.dry_run, request.events, request.most)
+                return [each.first for each in tried]
             case LookAround():
                 pending = await self._tenant.pending()
                 return self._tenant.statistics(), pending, self._neighbours()

@@ -265,6 +265,7 @@ def test_a_sink_of_the_backends_own_is_left_to_it(tmp_path: Path) -> None:
     sender = FakeSender()
 
     async def steps(access: Access) -> None:
+        access.broker.backend.own_sinks = ["nats:"]
         tenant = access.tenant("default")
         await tenant.subscribe(subscription("other", "nats:"))
         await tenant.subscribe(subscription())
