@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from predicast.broker.backend import Backend, Consumer
+from predicast.broker.backend import Backend, Consumer, Longest
 from predicast.broker.clock import Clock
 from predicast.broker.latencies import Latencies
 from predicast.broker.near_misses import NearMisses, near_misses
@@ -234,6 +234,10 @@ class Tenant:
     async def pending(self, ids: Sequence[str] | None = None) -> Mapping[str, int]:
         """How many deliveries wait, by durable subscription."""
         return await self._backend.pending(self.name, ids)
+
+    async def longest(self, most: int) -> Longest:
+        """The durable subscriptions for which most deliveries wait."""
+        return await self._backend.longest(self.name, most)
 
     def statistics(self) -> Mapping[str, float]:
         """Counts since the start and sizes now."""

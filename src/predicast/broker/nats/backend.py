@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from predicast.broker.backend import Watcher
+from predicast.broker.backend import Longest, Watcher
 from predicast.broker.clock import Clock, SystemClock
 from predicast.broker.nats.connection import Connection, servers_of
 from predicast.broker.nats.consumer import NatsConsumer
@@ -230,6 +230,11 @@ class NatsBackend:
     async def pending(self, tenant: str, ids: Collection[str] | None = None) -> Mapping[str, int]:
         """How many deliveries wait, by durable subscription; of all that have any, if not told."""
         return await (await self._tenant(tenant)).pending(ids)
+
+    async def longest(self, tenant: str, most: int) -> Longest:
+        """The longest queues of durable subscriptions."""
+        waiting = await self.pending(tenant)
+        return Longest.of(len(waiting), waiting.items(), most)
 
     def statistics(self, tenant: str | None = None) -> Mapping[str, float]:
         """Counts since the start and sizes now, by names that metrics can carry."""

@@ -89,9 +89,8 @@ class _Deliveries:
             ", ".join(f"{counts.get(f'deliveries_{name}', 0):,.0f} {name}" for name in named)
             + " since the start"
         )
-        pending = await self._place.tenant.pending()
-        slowest = sorted(pending.items(), key=lambda each: (-each[1], each[0]))[:_SLOWEST]
-        slow = [await self._slow_row(id, count) for id, count in slowest if count]
+        slowest = (await self._place.tenant.longest(_SLOWEST)).waiting
+        slow = [await self._slow_row(id, count) for id, count in slowest.items()]
         _fill(self._slow, slow, self._keeping_up)
         letters = await self._place.tenant.dead_letters(most=_MOST)
         _fill(self._dead, [_dead_row(each) for each in letters], self._all_well)
