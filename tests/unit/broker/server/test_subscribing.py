@@ -279,6 +279,30 @@ def test_a_tenant_has_no_more_subscriptions_than_it_may(tmp_path: Path) -> None:
 # Deliveries.
 
 
+def test_a_subscription_that_costs_too_much_is_refused(tmp_path: Path) -> None:
+    async def steps(client: httpx.AsyncClient) -> None:
+        async def put(**fields: Any) -> httpx.Response:
+            window = {"operations": [{"put": {"id": "a", **fields}, "replace": True}]}
+            return await client.post("/subscriptions:apply", json=window)
+
+        for where in ("price > 5 AND symbol = 'IBM'", "price > 5"):
+            assert (await put(where=where)).status_code == 200
+        dear: list[dict[str, Any]] = [{"where": "x <> 1"}, {"where": "x RLIKE '[a-z]+'"}]
+        for fields in (*dear, {"filters": []}):
+            refused = await put(**fields)
+            assert (refused.status_code, refused.json()["error"]) == (422, "LimitReachedError")
+            assert "'a' costs too much" in refused.json()["detail"]
+        liked = {"where": "name LIKE :p", "parameters": {"p": "ab%"}}
+        assert (await put(**liked)).status_code == 200
+        for value, status in (("%b%", 200), ("%", 422)):
+            adjusted = await client.put("/subscriptions/a/parameters", json={"p": value})
+            assert adjusted.status_code == status
+        kept = (await client.get("/subscriptions/a")).json()
+        assert kept["parameters"] == {"p": "%b%"}
+
+    run(tmp_path, steps, limits=Limits(cost="medium"))
+
+
 def test_what_is_not_acknowledged_comes_again_after_a_restart(tmp_path: Path) -> None:
     async def first(client: httpx.AsyncClient) -> None:
         await client.post("/subscriptions", json=CHEAP)
