@@ -10,7 +10,8 @@ errors included, depends on what another one does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from heapq import nsmallest
 from typing import NamedTuple, Protocol, TypeAlias
 
 from predicast.broker.subscriptions import Subscriptions
@@ -38,6 +39,18 @@ class Start(NamedTuple):
 
     after: int | None = None
     since: float | None = None
+
+
+class Longest(NamedTuple):
+    """How many durable subscriptions have deliveries waiting, and how many those with most."""
+
+    queues: int
+    waiting: Mapping[str, int]
+
+    @classmethod
+    def of(cls, queues: int, waiting: Iterable[tuple[str, int]], most: int) -> Longest:
+        """Of those that may be the longest, the longest first."""
+        return cls(queues, dict(nsmallest(most, waiting, key=lambda each: (-each[1], each[0]))))
 
 
 class Consumer(Protocol):
@@ -79,8 +92,11 @@ class Consumer(Protocol):
 class Backend(Protocol):
     """Keeps what must not be lost.
 
-    A call that returns has it kept, one that raises changed nothing.
+    A call that returns has it kept, one that raises changed nothing. ``own_sinks`` are the sinks of
+    subscriptions that it serves itself.
     """
+
+    own_sinks: Collection[str]
 
     async def start(self) -> None:
         """Recover what was kept; raises a ``BackendError`` if that is damaged."""
@@ -152,6 +168,9 @@ class Backend(Protocol):
 
     async def pending(self, tenant: str, ids: Collection[str] | None = None) -> Mapping[str, int]:
         """How many deliveries wait, by durable subscription; of all that have any, if not told."""
+
+    async def longest(self, tenant: str, most: int) -> Longest:
+        """The longest queues of durable subscriptions; quick where there are many."""
 
     def statistics(self, tenant: str | None = None) -> Mapping[str, float]:
         """Counts since the start and sizes now, by names that metrics can carry."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 _SHORTEST: Final = 1e-5  # seconds
@@ -20,11 +21,21 @@ class Latencies:
 
     def __init__(self) -> None:
         self.counts = [0] * _SPANS
+        self.total_s = 0.0
 
     def add(self, seconds: float, times: int = 1) -> None:
         """That many things took that long."""
         steps = math.log(max(seconds, _SHORTEST) / _SHORTEST, _GROWTH)
         self.counts[min(math.ceil(steps), _SPANS - 1)] += times
+        self.total_s += seconds * times
+
+    def up_to(self, every: int) -> list[tuple[float, int]]:
+        """How many took at most so many seconds, by every so many spans; the last are all."""
+        sums = [*accumulate(self.counts)]
+        ends = [*range(every - 1, _SPANS - 1, every), _SPANS - 1]
+        return [
+            (math.inf if end == _SPANS - 1 else _SHORTEST * _GROWTH**end, sums[end]) for end in ends
+        ]
 
 
 def quantile(counts: Sequence[int], part: float) -> float | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final, get_args
 
 from msgspec import Meta
 
-from predicast.broker.sinks import check_headers, check_sink, is_webhook
+from predicast.broker.sinks import check_headers, check_sink
 from predicast.errors import ProtocolError
 from predicast.protocol.records import (
     DEFAULT_SETTINGS,
@@ -32,8 +33,8 @@ _BOUNDS: Final = (
 )
 
 
-def check_settings(settings: Settings) -> None:
-    """Refuse what no subscription can be served by."""
+def check_settings(settings: Settings, own_sinks: Collection[str] = ()) -> None:
+    """Refuse what no subscription can be served by; sinks of the backend's own are not webhooks."""
     if settings is DEFAULT_SETTINGS:
         return
     for name, least, most in _BOUNDS:
@@ -43,6 +44,6 @@ def check_settings(settings: Settings) -> None:
                 f"{name} is from {least:g} to {most:,}, not {value:g}", field=f"settings.{name}"
             )
     sink = settings.sink
-    if sink is not None and is_webhook(sink.url):
+    if sink is not None and sink.url not in own_sinks:
         check_sink(sink.url)
         check_headers(sink.headers)

@@ -54,9 +54,12 @@ class Sink(NamedTuple):
         return f"{self.scheme}://{name}:{self.port}"
 
 
+NATS_SINK: Final = "nats:"  # of subscriptions whose deliveries go to a subject of NATS
+
+
 def is_webhook(url: str) -> bool:
     """Whether it is pushed to over HTTP; a backend may have sinks of its own, such as ``nats:``."""
-    return not url.startswith("nats:")
+    return url != NATS_SINK
 
 
 def check_sink(url: str) -> Sink:
@@ -68,6 +71,8 @@ def check_sink(url: str) -> Sink:
         raise _refused(url, str(error)) from None
     if len(url) > _MAX_URL or _URL.fullmatch(url) is None:
         raise _refused(url, f"it has at most {_MAX_URL:,} characters, of ASCII and without spaces")
+    if url == NATS_SINK:
+        raise _refused(url, "that is for a broker with predicast serve --backend nats://…")
     if parts.scheme not in _PORTS or not parts.hostname:
         raise _refused(url, "it begins with https:// or http:// and the name of a machine")
     if parts.username is not None or parts.password is not None:

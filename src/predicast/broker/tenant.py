@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from predicast.broker.backend import Backend, Consumer
+from predicast.broker.backend import Backend, Consumer, Longest
 from predicast.broker.clock import Clock
 from predicast.broker.latencies import Latencies
 from predicast.broker.near_misses import NearMisses, near_misses
@@ -44,6 +44,13 @@ class Recipient(NamedTuple):
     id: str
     is_durable: bool
     explanation: Explanation | GraphExplanation
+
+
+class Recipients(NamedTuple):
+    """Who an event would go to: how many, and the first of them by id."""
+
+    total: int
+    first: list[Recipient]
 
 
 def with_settings(before: Definition, **settings: Any) -> dict[str, Any]:
@@ -115,7 +122,7 @@ class Tenant:
         """Run a window of operations, all or nothing."""
         for step in window:
             if isinstance(step, Put):
-                check_settings(step.definition.settings)
+                check_settings(step.definition.settings, self._backend.own_sinks)
             elif isinstance(step, Adjust) and not step.parameters:
                 raise InvalidParameterError(f"no parameter of {step.id!r} is given a value")
         report = await self._backend.change(self.name, window)
@@ -166,15 +173,16 @@ class Tenant:
         self._wake_watchers()
         return receipts
 
-    def dry_run(self, events: Sequence[NewEvent], most: int = 100) -> list[list[Recipient]]:
+    def dry_run(self, events: Sequence[NewEvent], most: int = 100) -> list[Recipients]:
         """Who would get each event, and why; nothing is kept or delivered."""
         held = self._backend.subscriptions(self.name)
         recipients = []
         for event, matched in zip(events, held.match(events), strict=True):
-            ids = sorted([*matched.durable, *matched.ephemeral])[:most]
-            recipients.append(
-                [Recipient(id, held.is_durable(id), held.explain(id, event)) for id in ids]
-            )
+            ids = sorted([*matched.durable, *matched.ephemeral])
+            first = [
+                Recipient(id, held.is_durable(id), held.explain(id, event)) for id in ids[:most]
+            ]
+            recipients.append(Recipients(len(ids), first))
         return recipients
 
     def explain(self, id: str, event: NewEvent) -> Explanation | GraphExplanation:
@@ -226,6 +234,10 @@ class Tenant:
     async def pending(self, ids: Sequence[str] | None = None) -> Mapping[str, int]:
         """How many deliveries wait, by durable subscription."""
         return await self._backend.pending(self.name, ids)
+
+    async def longest(self, most: int) -> Longest:
+        """The durable subscriptions for which most deliveries wait."""
+        return await self._backend.longest(self.name, most)
 
     def statistics(self) -> Mapping[str, float]:
         """Counts since the start and sizes now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import shlex
 from dataclasses import replace
 from importlib.util import find_spec
@@ -26,6 +27,14 @@ TOKENS: Final = "tokens.json"
 _EVENT: Final = '{"price": 9.5}'
 _SUBSCRIPTION: Final = '{"id": "cheap", "where": "price < 10"}'
 _UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+
+
+class MaxCost(enum.StrEnum):
+    """By how many events a subscription may be tested with."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
 
 
 def serve(  # noqa: PLR0913  # an option is a parameter
@@ -98,6 +107,14 @@ def serve(  # noqa: PLR0913  # an option is a parameter
     max_subscriptions: Annotated[
         int, typer.Option("--max-subscriptions", min=1, help="Of a tenant.")
     ] = 2_000_000,
+    max_cost: Annotated[
+        MaxCost,
+        typer.Option(
+            "--max-cost",
+            help="Of a subscription, as predicast lint tells: medium refuses those that are "
+            "tested with every event.",
+        ),
+    ] = MaxCost.HIGH,
     max_rate: Annotated[
         float | None,
         typer.Option("--max-rate", min=0.001, help="Events a second, of a tenant."),
@@ -145,6 +162,7 @@ def serve(  # noqa: PLR0913  # an option is a parameter
         tokens=kept if has_tokens else None,
         limits=Limits(
             subscriptions=max_subscriptions,
+            cost=max_cost.value,
             events_per_second=max_rate,
             body_bytes=max_body_mb << 20,
         ),

@@ -22,8 +22,9 @@ def show_explanation(explanation: object) -> None:
             with ui.row().classes("no-wrap gap-2 items-baseline").style(f"padding-left:{depth}rem"):
                 mark = ui.label(each.mark).classes(_CLASSES[each.held])
                 mark.props(f'aria-label="{_WORDS[each.held]}"')
-                ui.label(each.brief).classes("mono break-all")
-                if each.saw is not None:
-                    ui.label(f"saw {each.saw}").classes("quiet mono break-all")
-                if each.reason:
-                    ui.label(f"({each.reason})").classes("quiet text-sm")
+                with ui.row().classes("gap-x-2 gap-y-0 items-baseline"):
+                    ui.label(each.brief).classes("mono wrap-anywhere")
+                    if each.saw is not None:
+                        ui.label(f"saw {each.saw}").classes("quiet mono wrap-anywhere")
+                    if each.reason:
+                        ui.label(f"({each.reason})").classes("quiet text-sm")

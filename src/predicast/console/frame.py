@@ -24,12 +24,19 @@ _SWITCH: Final = (
 _LOOKED_S: Final = 2.0  # between looks whether the visitor is still let in
 _LEAVING_S: Final = 5.0  # that a browser has to go to another page
 _STYLE: Final = Path(__file__).with_name("style.css")
-_KEYS: Final = """<script>
+_SCRIPT: Final = """<script>
 document.addEventListener("keydown", (event) => {
   if (!event.altKey || !/^[1-9]$/.test(event.key)) return;
   const link = document.querySelector(`nav a[data-key="${event.key}"]`);
   if (link) { event.preventDefault(); link.click(); }
 });
+// The name of an editor is read from the part that is written in.
+new MutationObserver(() => {
+  const unnamed = ".nicegui-codemirror[aria-label] .cm-content:not([aria-label])";
+  for (const content of document.querySelectorAll(unnamed)) {
+    content.setAttribute("aria-label", content.closest("[aria-label]").ariaLabel);
+  }
+}).observe(document.documentElement, { childList: true, subtree: true });
 </script>"""
 
 
@@ -38,7 +45,7 @@ def framed(place: Place, pages: Sequence[Page], here: Page) -> Iterator[None]:
     """A page's own contents go inside."""
     ui.colors(primary=ACCENT)
     ui.add_css(_STYLE.read_text(encoding="utf-8"))
-    ui.add_head_html(_KEYS)
+    ui.add_head_html(_SCRIPT)
     ui.page_title(f"{here.title} – Predicast")
     ui.dark_mode(place.is_dark)
     # On a narrow screen it would cover the page: there it is opened by its button.
@@ -80,6 +87,11 @@ def _entry(page: Page, number: int, *, is_here: bool) -> None:
         ui.label(page.title)
         ui.space()
         ui.label(str(number)).classes("quiet text-xs")
+
+
+def section(title: str) -> ui.label:
+    """The heading of a part of a page."""
+    return ui.label(title).classes("text-lg font-semibold").props("role=heading aria-level=2")
 
 
 def nothing_yet(text: str, *, line: str | None = None, link: tuple[str, str] | None = None) -> None:

@@ -33,6 +33,7 @@ class Place:
     can_sign_out: bool
     tree: Tree | None = None
     is_dark: bool | None = None  # as the visitor has chosen; else as their system is
+    address: str = "http://localhost:8642"  # of the broker, as the visitor's browser knows it
 
     @property
     def visitor(self) -> Visitor:

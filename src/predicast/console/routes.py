@@ -42,7 +42,10 @@ def add_pages(
 
             asked = {**request.query_params, **request.path_params}
             history = rates.setdefault(visitor.tenant, Rates())
-            place = Place(broker, asks, history, asked, can_sign_out, tree, _is_dark(request))
+            address = str(request.base_url).rstrip("/")
+            place = Place(
+                broker, asks, history, asked, can_sign_out, tree, _is_dark(request), address
+            )
             with framed(place, pages, page):
                 if can_sign_out:
                     end_with_token(place)

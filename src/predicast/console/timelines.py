@@ -11,11 +11,11 @@ from predicast.protocol.records import DeadLetter, StoredEvent
 
 # The states of a delivery in the order in which they follow each other, with their words.
 STATES: Final = {
-    "waiting": "waits for a consumer",
-    "delivered": "was handed to a consumer, which has not acknowledged it yet",
-    "acknowledged": "was acknowledged",
-    "dead": "was given up; it is among the dead letters",
-    "dropped": "was dropped, because its subscription's queue was full",
+    "waiting": "waiting for a consumer",
+    "delivered": "delivered, and not acknowledged yet",
+    "acknowledged": "acknowledged",
+    "dead": "given up: it is among the dead letters",
+    "dropped": "dropped: the queue was full",
 }
 _HANDED: Final = ("delivered", "acknowledged", "dead")  # to a consumer, at least once
 

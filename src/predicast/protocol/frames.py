@@ -284,7 +284,8 @@ class Statistics(_Frame, tag="statistics"):
     """Counts and sizes, deliveries that wait, and, for administrators, linked brokers."""
 
     counts: dict[str, float]
-    pending: dict[str, int]
+    pending: dict[str, int]  # the longest queues, of so many
+    queues: int = 0
     brokers: list[LinkedBroker] = []
 
 

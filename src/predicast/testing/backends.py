@@ -286,6 +286,19 @@ class BackendConformance(BackendSteps):
 
         self.run_timed(make, run)
 
+    def test_the_longest_queues_come_first(self, make: MakeBackend) -> None:
+        async def run(backend: Backend) -> None:
+            await self.subscribe(backend, a=2, b=4, c=3, d=0)
+            await self.publish(backend, [1, 2, 3])
+            assert await backend.longest(TENANT, 5) == (3, {"b": 3, "c": 2, "a": 1})
+            assert [*(await backend.longest(TENANT, 2)).waiting] == ["b", "c"]
+            consumer = await self.consumer(backend, ["b"])
+            await self.taken(consumer, 3)
+            await consumer.acknowledge_up_to("b", 10**9)
+            assert await backend.longest(TENANT, 1) == (2, {"c": 2})
+
+        self.run(make, run)
+
     def test_what_was_never_delivered_cannot_be_acknowledged(self, make: MakeBackend) -> None:
         async def run(backend: Backend) -> None:
             await self.subscribe(backend, a=1000)

@@ -10,7 +10,9 @@ import pytest
 
 from predicast.broker import Broker
 from predicast.broker.embedded import EmbeddedBackend
+from predicast.broker.nats import NatsBackend
 from predicast.broker.settings import check_settings
+from predicast.broker.sinks import NATS_SINK
 from predicast.errors import ProtocolError
 from predicast.protocol import Definition, Put, Settings
 from predicast.protocol.records import Webhook
@@ -35,6 +37,14 @@ NO_SINKS = [
     Webhook("https://user:secret@example.org/"),
     Webhook("https://example.org/", headers={"Host": "inside"}),
 ]
+
+
+def test_a_backend_serves_its_own_sinks_alone() -> None:
+    own = Settings(sink=Webhook(NATS_SINK))
+    check_settings(own, NatsBackend.own_sinks)
+    for sink in (own, Settings(sink=Webhook("nats:elsewhere"))):
+        with pytest.raises(ProtocolError, match="no address of a sink"):
+            check_settings(sink, EmbeddedBackend.own_sinks)
 
 
 def test_by_http(tmp_path: Path) -> None:

@@ -6,17 +6,29 @@ without limits. Whoever has to know of changes, as webhooks do, hears of them he
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+import msgspec
+
 from predicast.broker.access.buckets import TokenBucket
+from predicast.broker.access.costs import check_costs
 from predicast.broker.access.limits import Limits
 from predicast.broker.broker import Broker
 from predicast.broker.sinks import check_not_inside, is_webhook
 from predicast.broker.tenant import Tenant
 from predicast.engine import Report
 from predicast.errors import LimitReachedError
-from predicast.protocol.records import NewEvent, Put, Receipt, RegistryOperation, Remove
+from predicast.protocol.records import (
+    Adjust,
+    Definition,
+    NewEvent,
+    Put,
+    Receipt,
+    RegistryOperation,
+    Remove,
+)
 
 ChangeHeard: TypeAlias = Callable[[Tenant, Sequence[RegistryOperation]], None]
 
@@ -49,6 +61,9 @@ class LimitedTenant(Tenant):
                     sink = step.definition.settings.sink
                     if sink is not None and is_webhook(sink.url):
                         check_not_inside(sink.url)
+        if self.limits.cost != "high":
+            stated = await self._stated(window)
+            await asyncio.to_thread(check_costs, stated, self.limits.cost)
         more = self._more(window)
         if more > 0:
             wanted = len(self) + self._coming + more
@@ -68,6 +83,22 @@ class LimitedTenant(Tenant):
         if self._bucket is not None:
             self._bucket.spend(len(events), self._clock.steady())
         return await super().publish(events)
+
+    async def _stated(self, window: Sequence[RegistryOperation]) -> list[Definition]:
+        """What subscriptions state after each step of a window that says something of it."""
+        found: list[Definition] = []
+        latest: dict[str, Definition] = {}
+        for step in window:
+            if isinstance(step, Put):
+                latest[step.id] = step.definition
+            elif isinstance(step, Adjust):
+                before = latest.get(step.id) or await self.definition(step.id)
+                values = {**(before.parameters or {}), **step.parameters}
+                latest[step.id] = msgspec.structs.replace(before, parameters=values)
+            else:
+                continue
+            found.append(latest[step.id])
+        return found
 
     def _more(self, window: Sequence[RegistryOperation]) -> int:
         """How many subscriptions there are more afterwards."""

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from predicast.broker.backend import Watcher
+from predicast.broker.backend import Longest, Watcher
 from predicast.broker.clock import Clock, SystemClock
 from predicast.broker.embedded import chunks, tenants
 from predicast.broker.embedded.consumer import EmbeddedConsumer
@@ -42,6 +42,8 @@ _SMALL: Final = 32 << 20  # bytes that are looked at before anything else
 
 class EmbeddedBackend:
     """Keeps everything in one folder, which is made if need be."""
+
+    own_sinks: Collection[str] = ()
 
     def __init__(
         self,
@@ -210,7 +212,11 @@ class EmbeddedBackend:
 
     async def with_sinks(self, tenant: str) -> list[Definition]:
         """Those whose deliveries are sent somewhere."""
-        return await self._tenant(tenant).registry.with_sinks()
+        try:
+            return await self._tenant(tenant).registry.with_sinks()
+        except DamagedStoreError as error:
+            self._fail(error)  # who looks them up is nobody who asks: others must hear of it
+            raise
 
     def watch(self, watcher: Watcher) -> None:
         """Nobody else has the folder: there is nothing to tell."""
@@ -262,6 +268,10 @@ class EmbeddedBackend:
     async def pending(self, tenant: str, ids: Collection[str] | None = None) -> Mapping[str, int]:
         """How many deliveries wait, by durable subscription; of all that have any, if not told."""
         return self._tenant(tenant).pending(ids)
+
+    async def longest(self, tenant: str, most: int) -> Longest:
+        """The longest queues of durable subscriptions; quick where there are many."""
+        return self._tenant(tenant).queues.longest(most)
 
     def statistics(self, tenant: str | None = None) -> Mapping[str, float]:
         """Counts since the start and sizes now, by names that metrics can carry."""

@@ -201,6 +201,16 @@ class Backlog:
             for row, count in zip(some.tolist(), counts[some].tolist(), strict=True)
         }
 
+    def longest(self, most: int) -> tuple[int, list[tuple[str, int]]]:
+        """How many rows that were not opened say anything, and those that say most."""
+        counts = np.where(self._is_open, 0, self._columns.end - self._columns.begin)
+        some = np.flatnonzero(counts)
+        rows = some
+        if len(rows) > most:
+            rows = rows[np.argpartition(counts[rows], -most)[-most:]]
+        found = zip(rows.tolist(), counts[rows].tolist(), strict=True)
+        return len(some), [(self.ids[row], count) for row, count in found]
+
     def _size(self, row: int) -> int:
         return int(self._columns.end[row] - self._columns.begin[row])
 

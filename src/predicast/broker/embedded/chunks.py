@@ -168,16 +168,16 @@ def names_before_end(
 ) -> list[tuple[int, str, str]]:
     """Position, id and publisher of the last events, in order: at least so many, if there are."""
     found: list[list[tuple[int, str, str]]] = []
-    total = 0
+    total = 0  # no objects are made of events: there are tens of thousands, at every start
     rows = connection.execute(
         "SELECT key, before, count, at, size, seal, names, bodies FROM chunks "
         "WHERE key >= ? AND key < ? ORDER BY key DESC",
         (tenant * POSITIONS, (tenant + 1) * POSITIONS),
     )
     for row in rows:
-        events = _events(row)
-        found.append([(event.position, event.id, event.publisher) for event in events])
-        total += len(events)
+        first, named, _ = _read_events(row)
+        found.append([(first + place, id, who) for place, (id, who, _) in enumerate(named)])
+        total += len(named)
         if total >= most:
             break
     return [name for part in reversed(found) for name in part]
@@ -228,17 +228,27 @@ def _chunks(
 
 
 def _events(row: tuple[Any, ...]) -> list[StoredEvent]:
-    key, before, count, at, size, found, names, bodies = row
-    first = key % POSITIONS
-    where = f"the chunk at {first}"
-    check(found, where, key, before, count, at, size, names, bodies)
+    first, named, bodies = _read_events(row)
+    at = row[3]
     try:
-        named, texts = _names(names), _bodies(bodies)
+        texts = _bodies(bodies)
         return [
             StoredEvent(first + place, at, id, publisher, BodyForm(form), body)
             for place, ((id, publisher, form), body) in enumerate(zip(named, texts, strict=True))
         ]
     except (msgspec.MsgspecError, ValueError):
+        damaged(f"the chunk at {first}", "cannot be read")
+
+
+def _read_events(row: tuple[Any, ...]) -> tuple[int, list[tuple[str, str, str]], bytes]:
+    """The first position of a chunk, the names of its events, and their bodies as they are kept."""
+    key, before, count, at, size, found, names, bodies = row
+    first = key % POSITIONS
+    where = f"the chunk at {first}"
+    check(found, where, key, before, count, at, size, names, bodies)
+    try:
+        return first, _names(names), bodies
+    except msgspec.MsgspecError:
         damaged(where, "cannot be read")
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import count
+from itertools import chain, count
 
+from predicast.broker.backend import Longest
 from predicast.broker.embedded.backlog import Arrived, Backlog
 from predicast.broker.embedded.journal import Journal
 from predicast.broker.embedded.queue import Queue, Terms
@@ -179,6 +180,14 @@ class TenantQueues:
             if queue.is_durable and len(queue):
                 counts[id] = len(queue)
         return counts
+
+    def longest(self, most: int) -> Longest:
+        """The durable subscriptions for which most deliveries wait."""
+        unopened, longest = self.backlog.longest(most)
+        opened = [
+            (id, len(queue)) for id, queue in self.held.items() if queue.is_durable and len(queue)
+        ]
+        return Longest.of(unopened + len(opened), chain(longest, opened), most)
 
     def count(self, id: str) -> int:
         """How many deliveries wait for a subscription."""

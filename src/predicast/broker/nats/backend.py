@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from predicast.broker.backend import Watcher
+from predicast.broker.backend import Longest, Watcher
 from predicast.broker.clock import Clock, SystemClock
 from predicast.broker.nats.connection import Connection, servers_of
 from predicast.broker.nats.consumer import NatsConsumer
@@ -16,6 +16,7 @@ from predicast.broker.nats.options import NatsOptions, read_address
 from predicast.broker.nats.processes import Processes
 from predicast.broker.nats.tasks import ended
 from predicast.broker.nats.tenant import NatsTenant
+from predicast.broker.sinks import NATS_SINK
 from predicast.broker.subscriptions import Subscriptions
 from predicast.engine import Report
 from predicast.errors import BackendError
@@ -40,6 +41,8 @@ class NatsBackend:
     ``url`` is ``nats://host:4222``, with commas between the servers of a cluster; it may state
     options behind a question mark, which those that are given here override.
     """
+
+    own_sinks: Collection[str] = (NATS_SINK,)
 
     def __init__(
         self,
@@ -227,6 +230,11 @@ class NatsBackend:
     async def pending(self, tenant: str, ids: Collection[str] | None = None) -> Mapping[str, int]:
         """How many deliveries wait, by durable subscription; of all that have any, if not told."""
         return await (await self._tenant(tenant)).pending(ids)
+
+    async def longest(self, tenant: str, most: int) -> Longest:
+        """The longest queues of durable subscriptions."""
+        waiting = await self.pending(tenant)
+        return Longest.of(len(waiting), waiting.items(), most)
 
     def statistics(self, tenant: str | None = None) -> Mapping[str, float]:
         """Counts since the start and sizes now, by names that metrics can carry."""

@@ -8,7 +8,7 @@ on it is the client's: it makes a consumer of JetStream, durable or not, in its 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from predicast.broker.nats.connection import MESSAGE_ID, Connection, Message
@@ -18,10 +18,10 @@ from predicast.broker.nats.event_messages import AT, CONTENT_TYPE, POSITION, PUB
 from predicast.broker.nats.inbox import ID
 from predicast.broker.nats.names import TenantNames, header_text
 from predicast.broker.nats.tasks import ended
+from predicast.broker.sinks import NATS_SINK
 from predicast.errors import BackendError, UnknownIdError
 from predicast.protocol.records import Delivery
 
-SINK: Final = "nats:"
 _TOGETHER: Final = 500  # deliveries that are written at once
 _PAUSE_S: Final = 0.5
 
@@ -41,16 +41,23 @@ class Outbox:
         self._deliveries = deliveries
         self._make = consumer
         self._consumer: NatsConsumer | None = None
+        self._wanted: set[str] = set()  # subscriptions with such a sink
         self._read: set[str] = set()
         self._task: asyncio.Task[None] | None = None
 
+    def changed(self, ids: Iterable[str]) -> None:
+        """Look at subscriptions that were changed: there may be a million others."""
+        held = self._deliveries.registry.held
+        for id in ids:
+            sink = held[id].definition.settings.sink if id in held else None
+            if sink is not None and sink.url == NATS_SINK:
+                self._wanted.add(id)
+            else:
+                self._wanted.discard(id)
+
     async def tick(self) -> None:
         """Read those subscriptions that have such a sink now."""
-        wanted = {
-            id
-            for id, held in self._deliveries.registry.held.items()
-            if (sink := held.definition.settings.sink) is not None and sink.url.startswith(SINK)
-        }
+        wanted = set(self._wanted)
         if not wanted and self._consumer is None:
             return
         if self._consumer is None:

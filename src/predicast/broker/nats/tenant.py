@@ -142,6 +142,7 @@ class NatsTenant:
 
     def _changed(self, ids: Collection[str]) -> None:
         self.deliveries.changed(ids)
+        self._outbox.changed(ids)
         held = self.registry.held
         self._watcher(
             self.names.tenant, {id: held[id].definition if id in held else None for id in ids}

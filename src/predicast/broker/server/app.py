@@ -256,7 +256,10 @@ async def _session(
 ) -> None:
     given = state.access.limits
     limits = ConnectionLimits(
-        frame_bytes=given.body_bytes, batch=given.batch, operations=given.window
+        frame_bytes=given.body_bytes,
+        batch=given.batch,
+        operations=given.window,
+        explanations=given.explanations,
     )
     await serve_websocket(
         websocket,

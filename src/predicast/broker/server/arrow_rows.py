@@ -1,4 +1,4 @@
-"""Rows of an Arrow stream as events in JSON.
+"""Rows of an Arrow stream, or of a file, as events in JSON.
 
 A stream can be a thousand times as large as its bytes: compressed, by a dictionary whose one long
 value stands in every row, or by lists of nulls, which take no room. All of these are refused, or
@@ -19,6 +19,7 @@ from predicast.errors import InvalidEventError, LimitReachedError, shortened
 
 _ELEMENTS: Final = 1_000_000  # of all lists of a stream
 _REPEATED: Final = 64 << 20  # bytes of strings that rows have by dictionaries
+_FILE: Final = b"ARROW1\0\0"  # what a file begins with; a stream follows, and an index of it
 # Places of fields in the tables of Arrow's flatbuffers.
 _HEADER, _BATCH_OF_DICTIONARY, _COMPRESSION = 2, 1, 3
 
@@ -31,9 +32,10 @@ def too_many(most: int) -> LimitReachedError:
 
 
 def bodies_of_arrow(body: bytes, most: int) -> list[bytes]:
-    """The bodies of the events of a stream, one per row."""
+    """The bodies of the events of a stream or a file, one per row."""
     import pyarrow as pa
 
+    body = body.removeprefix(_FILE)
     try:
         _refuse_compressed(body)
         rows = list(_rows(body, most))

@@ -3,7 +3,8 @@
 =============================================  ====================================================
 ``application/json``                           an event, or a list of them
 ``application/x-ndjson``, ``…/jsonl``          an event per line
-``application/vnd.apache.arrow.stream``        an event per row; what is null is absent
+``application/vnd.apache.arrow.stream``,       an event per row; what is null is absent
+``application/vnd.apache.arrow.file``
 ``application/cloudevents+json``               a CloudEvent
 ``application/cloudevents-batch+json``         a list of them
 anything with a header ``ce-specversion``      a CloudEvent in binary form
@@ -149,6 +150,7 @@ _FORMS: Final[dict[str, tuple[BodyForm, Callable[[bytes, int], list[bytes]]]]] =
     "application/x-ndjson": (BodyForm.JSON, _lines),
     "application/jsonl": (BodyForm.JSON, _lines),
     "application/vnd.apache.arrow.stream": (BodyForm.JSON, bodies_of_arrow),
+    "application/vnd.apache.arrow.file": (BodyForm.JSON, bodies_of_arrow),
     "application/cloudevents+json": (BodyForm.CLOUDEVENT, _one),
     "application/cloudevents-batch+json": (BodyForm.CLOUDEVENT, _listed),
     "text/turtle": (BodyForm.TURTLE, _one),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Iterable, Iterator
 from http import HTTPStatus
@@ -170,7 +171,9 @@ def _refused(message: str, kind: Any) -> ProtocolError:
     where = place["place"] if place else "$"
     unknown = _UNKNOWN.search(message)
     if unknown is None:
-        return ProtocolError(f"the body is not what it has to be: {message}", field=where)
+        words = _words(kind, where.rpartition(".")[2]) if "enum" in message else []
+        right = f"; it is one of {', '.join(words)}" if words else ""
+        return ProtocolError(f"the body is not what it has to be: {message}{right}", field=where)
     name = unknown["name"]
     known = sorted(set(_names(kind)))
     close = suggest(name, known)
@@ -186,6 +189,22 @@ def _names(kind: Any) -> Iterator[str]:
             yield from _names(field.type)
     for part in get_args(kind):
         yield from _names(part)
+
+
+def _words(kind: Any, name: str) -> list[str]:
+    """The words that a field of this name takes, wherever in a type it stands."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        for field in msgspec.structs.fields(kind):
+            if field.encode_name == name:
+                return [
+                    str(word)
+                    for part in get_args(field.type) or (field.type,)
+                    if isinstance(part, type) and issubclass(part, enum.Enum)
+                    for word in part
+                ]
+            if found := _words(field.type, name):
+                return found
+    return next((found for part in get_args(kind) if (found := _words(part, name))), [])
 
 
 def check_depth(body: bytes, limit: int) -> None:

@@ -51,8 +51,12 @@ class TriedRecipient(_Told, frozen=True):
 
 
 class TriedEvent(_Told, frozen=True):
-    """Who an event would go to; ``near`` would have it, had one test come out otherwise."""
+    """Who an event would go to: how many, and the first of them by id.
 
+    Those that are ``near`` would have it, had one test come out otherwise.
+    """
+
+    total: int
     recipients: list[TriedRecipient]
     near: list[TriedRecipient] = []
 

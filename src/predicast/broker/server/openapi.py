@@ -9,12 +9,29 @@ import msgspec
 
 from predicast.__about__ import __version__
 from predicast.broker.server.call import Parameter
+from predicast.broker.server.documents import Health
 from predicast.broker.server.operations import OPERATIONS, Operation
 from predicast.broker.server.problems import MEDIA
 
 _PATHS: Final = {
     "id": "The id of a subscription.",
     "position": "The position of an event.",
+}
+_TENANT: Final = Parameter(
+    "Predicast-Tenant", "string", "For which tenant, if the token is for any."
+)
+# What is asked without a token, and what it answers.
+_PROBES: Final = {
+    "/healthz": ("health", "Say that the process runs.", {"200": "It does."}),
+    "/readyz": (
+        "ready",
+        "Say whether requests are served.",
+        {"200": "They are.", "503": "It starts, stops, or has lost its backend."},
+    ),
+}
+_CLOUDEVENT: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["id", "source", "specversion", "type"],
 }
 _PROBLEM: Final = {
     "type": "object",
@@ -32,7 +49,12 @@ _PROBLEM: Final = {
 
 def openapi_document() -> dict[str, Any]:
     """The whole document."""
-    types = [t for each in OPERATIONS for t in (each.takes, each.gives) if _is_type(t)]
+    types = [
+        each
+        for operation in OPERATIONS
+        for given in (operation.takes, operation.gives)
+        for each in _types(given)
+    ] + [Health]
     schemas, components = msgspec.json.schema_components(
         types, ref_template="#/components/schemas/{name}"
     )
@@ -41,6 +63,8 @@ def openapi_document() -> dict[str, Any]:
     for operation in OPERATIONS:
         entry = paths.setdefault(operation.path, {})
         entry[operation.method.lower()] = _described(operation, by_type)
+    for path, (name, about, answers) in _PROBES.items():
+        paths[path] = {"get": _probe(name, about, answers, by_type[repr(Health)])}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -57,8 +81,23 @@ def openapi_document() -> dict[str, Any]:
     }
 
 
-def _is_type(given: Any) -> bool:
-    return given is not None and not isinstance(given, str)
+def _types(given: Any) -> tuple[Any, ...]:
+    """The types of a body in JSON: any one of them."""
+    if given is None or isinstance(given, str):
+        return ()
+    return given if isinstance(given, tuple) else (given,)
+
+
+def _probe(name: str, about: str, answers: dict[str, str], schema: Any) -> dict[str, Any]:
+    content = {"application/json": {"schema": schema}}
+    return {
+        "operationId": name,
+        "summary": about,
+        "security": [],
+        "responses": {
+            status: {"description": said, "content": content} for status, said in answers.items()
+        },
+    }
 
 
 def _described(operation: Operation, by_type: dict[str, Any]) -> dict[str, Any]:
@@ -79,7 +118,7 @@ def _described(operation: Operation, by_type: dict[str, Any]) -> dict[str, Any]:
                 if f"{{{name}}}" in operation.path
             ),
             *(_parameter(each, "query") for each in operation.query),
-            *(_parameter(each, "header") for each in operation.headers),
+            *(_parameter(each, "header") for each in (*operation.headers, _TENANT)),
         ],
         "responses": _responses(operation, by_type),
     }
@@ -106,7 +145,11 @@ def _event_schema(media: str) -> dict[str, Any]:
         event: dict[str, Any] = {"type": "object"}
         return {"anyOf": [event, {"type": "array", "items": event, "minItems": 1}]}
     if media == "application/cloudevents+json":
-        return {"type": "object", "required": ["id", "source", "specversion", "type"]}
+        return _CLOUDEVENT
+    if media == "application/cloudevents-batch+json":
+        return {"type": "array", "items": _CLOUDEVENT, "minItems": 1}
+    if media == "application/ld+json":
+        return {"type": ["object", "array"]}
     return {"type": "string"}
 
 
@@ -115,7 +158,9 @@ def _responses(operation: Operation, by_type: dict[str, Any]) -> dict[str, Any]:
     if isinstance(operation.gives, str):
         good["content"] = {operation.gives: {"schema": {"type": "string"}}}
     elif operation.gives is not None:
-        good["content"] = {"application/json": {"schema": by_type[repr(operation.gives)]}}
+        any_of = [by_type[repr(each)] for each in _types(operation.gives)]
+        schema = any_of[0] if len(any_of) == 1 else {"anyOf": any_of}
+        good["content"] = {"application/json": {"schema": schema}}
     bad = {
         "description": "What was wrong, where, and what would be right.",
         "content": {MEDIA: {"schema": {"$ref": "#/components/schemas/Problem"}}},

@@ -31,7 +31,7 @@ class Operation(NamedTuple):
     handler: Handler
     scope: str | None
     takes: Any = None  # the type of a body in JSON, or the media types of a body of events
-    gives: Any = None  # the type of what comes back in JSON, or its media type
+    gives: Any = None  # the type of what comes back in JSON, or several, or its media type
     query: tuple[Parameter, ...] = ()
     headers: tuple[Parameter, ...] = ()
     status: HTTPStatus = HTTPStatus.OK
@@ -60,11 +60,11 @@ OPERATIONS: Final = (
         "/events",
         publishing.publish,
         PUBLISH,
-        gives=told.Published,
+        gives=(told.Published, told.Tried),  # the latter of a dry run
         query=(
             Parameter("dry_run", "boolean", "Deliver nothing; say who would get them, and why."),
             Parameter("near", "boolean", "In a dry run: who missed it by one test, too."),
-            Parameter("most", "integer", "Recipients that a dry run tells of.", 1, 1000),
+            Parameter("most", "integer", "Recipients that a dry run tells of.", 1, 10_000),
         ),
         headers=_EVENT_HEADERS,
         media=tuple(MEDIA_TYPES),
@@ -198,7 +198,7 @@ OPERATIONS: Final = (
         _ID,
         subscribing.change,
         SUBSCRIBE,
-        takes=subscriptions.SubscriptionDocument,
+        takes=subscriptions.SubscriptionChange,
         gives=subscriptions.SubscriptionDocument,
     ),
     Operation("DELETE", _ID, subscribing.delete, SUBSCRIBE, status=HTTPStatus.NO_CONTENT),

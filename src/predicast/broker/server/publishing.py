@@ -30,6 +30,7 @@ from predicast.protocol.bodies import attributes_of
 from predicast.protocol.frames import JSON
 from predicast.protocol.records import BodyForm, NewEvent
 
+_MOST: Final = 100  # recipients that a dry run tells of, unless it is told how many
 _NEAR: Final = 20  # events of a dry run whose near misses are looked for, and how many of each
 _LARGE: Final = 1 << 16  # bytes from which on a body is read beside other requests
 
@@ -41,6 +42,10 @@ def answer(document: Any, status: HTTPStatus = HTTPStatus.OK) -> Response:
 
 async def publish(call: Call) -> Response:
     """Take events; or, in a dry run, say who would get them."""
+    is_dry = call.flag("dry_run")
+    for name in ("near", "most"):
+        if not is_dry and call.query(name) is not None:  # or what was to be tried is published
+            raise ProtocolError(f"{name} is for a dry run: say dry_run=1, too", field=name)
     body = await call.body()
     limit = Limit(call.limits.batch, call.limits.depth)
     arguments = (call.request.headers, body, call.grant.name, limit)
@@ -48,7 +53,7 @@ async def publish(call: Call) -> Response:
         events = read_events(*arguments)
     else:
         events = await asyncio.to_thread(read_events, *arguments)
-    if call.flag("dry_run"):
+    if is_dry:
         return answer(await _tried(call, events))
     if not events:
         raise ProtocolError("there is no event in the body")
@@ -58,15 +63,16 @@ async def publish(call: Call) -> Response:
 
 async def _tried(call: Call, events: list[NewEvent]) -> Tried:
     call.grant.require(SUBSCRIBE)  # it tells of subscriptions
-    limit = call.limits.explained
-    if len(events) > limit:
+    limit = call.limits.explanations
+    most = call.integer("most", min(_MOST, max(1, limit // max(1, len(events)))), 1, limit)
+    if len(events) * most > limit:
         raise LimitReachedError(
-            f"a dry run has at most {limit:,} events, not {len(events):,}",
-            what="events of a dry run",
+            f"a dry run has at most {limit:,} explanations, and these are "
+            f"{len(events):,} events with up to {most:,} recipients",
+            what="explanations of a dry run",
             limit=limit,
-            actual=len(events),
+            actual=len(events) * most,
         )
-    most = call.integer("most", 100, 1, limit)
     found = await asyncio.to_thread(call.tenant.dry_run, events, most)
     near: list[list[NearMiss]] = [[] for _ in events]
     if call.flag("near"):
@@ -75,7 +81,8 @@ async def _tried(call: Call, events: list[NewEvent]) -> Tried:
     return Tried(
         events=[
             TriedEvent(
-                recipients=[_recipient(each) for each in recipients],
+                total=recipients.total,
+                recipients=[_recipient(each) for each in recipients.first],
                 near=[_recipient(each) for each in missed],
             )
             for recipients, missed in zip(found, near, strict=True)

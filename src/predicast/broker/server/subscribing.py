@@ -11,6 +11,7 @@ from starlette.responses import Response
 from predicast.broker.server.call import Call
 from predicast.broker.server.publishing import answer
 from predicast.broker.server.subscription_documents import (
+    SubscriptionChange,
     SubscriptionDocument,
     Subscriptions,
     Window,
@@ -64,8 +65,8 @@ async def replace(call: Call) -> Response:
 
 async def change(call: Call) -> Response:
     """Change some of what a subscription says."""
-    document = await call.read(SubscriptionDocument)
-    made = await call.tenant.change(call.id, lambda before: changed_fields(document, before))
+    wanted = await call.read(SubscriptionChange)
+    made = await call.tenant.change(call.id, lambda before: changed_fields(wanted, before))
     return answer(to_document(made))
 
 

@@ -8,12 +8,13 @@ the secret of a webhook and what stands in its headers, is never told.
 from __future__ import annotations
 
 import secrets
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from predicast.broker.server.filters import CLOUDEVENTS, expression_of, filters_of
+from predicast.broker.sinks import is_webhook
 from predicast.errors import ProtocolError
 from predicast.language.parameter_values import parameter_values
 from predicast.language.reading import WHERE
@@ -28,7 +29,7 @@ from predicast.protocol.records import (
     WhenFull,
 )
 
-_PROTOCOLS: Final = frozenset({"HTTP"})
+_HTTP, _NATS = "HTTP", "NATS"  # protocols, as the API calls them
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -81,6 +82,23 @@ class SubscriptionDocument(
     protocolsettings: ProtocolSettings | None = None
     config: Config | None = None
     status: Status | None = None
+
+
+class SubscriptionChange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is to be changed of a subscription; ``null`` takes away an owner, parameters, a sink."""
+
+    id: str | UnsetType = UNSET
+    owner: str | UnsetType | None = UNSET
+    source: str | UnsetType = UNSET
+    types: list[str] | UnsetType = UNSET
+    filters: list[dict[str, Any]] | UnsetType = UNSET
+    where: str | UnsetType = UNSET
+    parameters: dict[str, Any] | UnsetType | None = UNSET
+    sink: str | UnsetType | None = UNSET
+    protocol: str | UnsetType = UNSET
+    protocolsettings: ProtocolSettings | UnsetType | None = UNSET
+    config: Config | UnsetType = UNSET
+    status: Status | UnsetType = UNSET
 
 
 class Subscriptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -137,22 +155,29 @@ def to_definition(
     )
 
 
-def changed_fields(document: SubscriptionDocument, before: Definition) -> dict[str, Any]:
+def changed_fields(change: SubscriptionChange, before: Definition) -> dict[str, Any]:
     """The fields of a definition that a change names, and what they become."""
-    if document.id not in {None, before.id}:
+    given = {
+        name: value
+        for name, value in msgspec.structs.asdict(change).items()
+        if value is not UNSET and name != "status"
+    }
+    if given.pop("id", before.id) != before.id:
         raise ProtocolError("the id of a subscription does not change", field="$.id")
+    document = SubscriptionDocument(**given)
     fields: dict[str, Any] = {}
-    if document.filters is not None or document.where is not None or document.types:
+    if given.keys() & {"filters", "where", "types", "source"}:
         fields["dialect"], fields["expression"] = _stated(document)
-    if document.parameters is not None:
-        parameter_values(document.parameters)
+    if "parameters" in given:
+        parameter_values(document.parameters or {})
         fields["parameters"] = document.parameters
-    if document.owner is not None:
+    if "owner" in given:
         fields["owner"] = document.owner
-    if any(
-        each is not None for each in (document.sink, document.protocolsettings, document.config)
-    ):
-        fields["settings"] = _settings(document, before.settings, before.settings.sink)
+    if given.keys() & {"sink", "protocol", "protocolsettings", "config"}:
+        base = before.settings
+        if "sink" in given and document.sink is None:
+            base = msgspec.structs.replace(base, sink=None)
+        fields["settings"] = _settings(document, base, before.settings.sink)
     return fields
 
 
@@ -166,7 +191,7 @@ def to_document(definition: Definition) -> SubscriptionDocument:
         filters=filters_of(definition.dialect, definition.expression),
         parameters=definition.parameters,
         sink=None if sink is None else sink.url,
-        protocol=None if sink is None else "HTTP",
+        protocol=None if sink is None else _protocol(sink.url),
         config=Config(**{name: getattr(settings, name) for name in Config.__struct_fields__}),
         status=Status(
             created=definition.created,
@@ -200,19 +225,24 @@ def _settings(document: SubscriptionDocument, base: Settings, held: Webhook | No
     return msgspec.structs.replace(base, **said, sink=_webhook(document, base.sink, held))
 
 
+def _protocol(url: str) -> str:
+    return _HTTP if is_webhook(url) else _NATS
+
+
 def _webhook(
     document: SubscriptionDocument, base: Webhook | None, held: Webhook | None
 ) -> Webhook | None:
     """Where it is pushed to. A secret goes to where it was given for, and nowhere else."""
-    if document.protocol is not None and document.protocol.upper() not in _PROTOCOLS:
-        raise ProtocolError("deliveries are pushed by the protocol HTTP", field="$.protocol")
     url = document.sink or (None if base is None else base.url)
     if url is None:
-        if document.protocolsettings is not None:
-            raise ProtocolError(
-                "protocolsettings are about a sink, and there is none", field="$.protocolsettings"
-            )
+        for name in ("protocol", "protocolsettings"):
+            if getattr(document, name) is not None:
+                raise ProtocolError(f"{name} is about a sink, and there is none", field=f"$.{name}")
         return None
+    if document.protocol is not None and document.protocol.upper() != _protocol(url):
+        raise ProtocolError(
+            f"this sink is reached by the protocol {_protocol(url)}", field="$.protocol"
+        )
     if document.protocolsettings is not None:
         given = document.protocolsettings
         return Webhook(url, given.secret, given.headers)

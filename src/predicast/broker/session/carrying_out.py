@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -30,6 +30,7 @@ from predicast.broker.tenant import Tenant
 from predicast.errors import UnknownIdError
 from predicast.protocol.records import Definition, LinkedBroker, Put, RegistryOperation, Remove
 
+_LONGEST: Final = 100  # queues that are told of, of those who wait by the thousand
 Neighbours: TypeAlias = Callable[[], list[LinkedBroker]]
 
 
@@ -70,10 +71,11 @@ class TenantRequests:
                 return await asyncio.to_thread(self._tenant.explain, request.id, request.event)
             case TryEvents():
                 # It may take a second, in which others are served.
-                return await asyncio.to_thread(self._tenant.dry_run, request.events, request.most)
+                tried = await asyncio.to_thread(self._tenant.dry_run, request.events, request.most)
+                return [each.first for each in tried]
             case LookAround():
-                pending = await self._tenant.pending()
-                return self._tenant.statistics(), pending, self._neighbours()
+                longest = await self._tenant.longest(_LONGEST)
+                return self._tenant.statistics(), longest, self._neighbours()
         return None
 
     async def _run(self, window: list[RegistryOperation]) -> Any:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from predicast.broker.backend import Start
+from predicast.broker.backend import Longest, Start
 from predicast.broker.session.events import new_events
 from predicast.broker.session.outstanding import Outstanding
 from predicast.broker.session.requests import (
@@ -390,11 +390,15 @@ def _wire(explanation: Any, is_durable: bool = True) -> frames.WireExplanation:
 
 def _statistics(
     number: int,
-    told: tuple[Mapping[str, float], Mapping[str, int], list[LinkedBroker]],
+    told: tuple[Mapping[str, float], Longest, list[LinkedBroker]],
 ) -> frames.BrokerFrame:
-    counts, pending, brokers = told
+    counts, longest, brokers = told
     return frames.Statistics(
-        request=number, counts=dict(counts), pending=dict(pending), brokers=brokers
+        request=number,
+        counts=dict(counts),
+        pending=dict(longest.waiting),
+        queues=longest.queues,
+        brokers=brokers,
     )
 
 

@@ -71,6 +71,8 @@ class Pusher:
         self._pushes: dict[tuple[str, str], tuple[Webhook, asyncio.Task[None]]] = {}
         self._ending: set[asyncio.Task[None]] = set()
         self._is_running = False
+        self._resuming: asyncio.Task[None] | None = None
+        self._heard: set[tuple[str, str]] = set()  # while webhooks that are kept are looked up
 
     @property
     def options(self) -> PushOptions:
@@ -78,18 +80,40 @@ class Pusher:
         return self._options
 
     async def start(self) -> None:
-        """Go on with all webhooks that are kept."""
+        """Go on with all webhooks that are kept; looking them up keeps nobody waiting."""
         self._sender = self._given or HttpSender(allow_private=self._options.allow_private)
         self._is_running = True
         self._broker.backend.watch(self._changed_elsewhere)
-        for name in await self._broker.backend.tenants():
-            tenant = self._broker.tenant(name)
-            for definition in await tenant.with_sinks():
-                self._look_at(tenant, definition)
+        self._resuming = asyncio.create_task(self._resume())
+
+    async def _resume(self) -> None:
+        failures = 0
+        resumed: set[str] = set()
+        while True:
+            try:
+                for name in await self._broker.backend.tenants():
+                    if name not in resumed:
+                        tenant = self._broker.tenant(name)
+                        for definition in await tenant.with_sinks():
+                            # What was heard of since is newer than what was found.
+                            if (name, definition.id) not in self._heard:
+                                self._look_at(tenant, definition)
+                        resumed.add(name)
+            except PredicastError as error:  # of the backend: it may come back
+                failures += 1
+                _log.warning("webhooks that are kept cannot be looked up: %s", error.message)
+                await self._sleep(self._options.back_off.delay(failures, self._chance))
+            else:
+                self._resuming = None
+                self._heard.clear()
+                return
 
     async def stop(self) -> None:
         """Send nothing more; what was not acknowledged is sent after the next start."""
         self._is_running = False
+        if self._resuming is not None:
+            self._resuming.cancel()
+            await asyncio.gather(self._resuming, return_exceptions=True)
         for key in list(self._pushes):
             self._end(*key)
         await asyncio.gather(*self._ending, return_exceptions=True)
@@ -100,15 +124,22 @@ class Pusher:
         """Act on a window that was run."""
         for step in window:
             if isinstance(step, Put):
+                self._note(tenant.name, step.id)
                 self._look_at(tenant, step.definition)
             elif isinstance(step, Remove):
+                self._note(tenant.name, step.id)
                 self._end(tenant.name, step.id)
+
+    def _note(self, tenant: str, id: str) -> None:
+        if self._resuming is not None:
+            self._heard.add((tenant, id))
 
     def _changed_elsewhere(self, name: str, changed: Mapping[str, Definition | None]) -> None:
         if not self._is_running:
             return
         tenant = self._broker.tenant(name)
         for id, definition in changed.items():
+            self._note(name, id)
             if definition is None:
                 self._end(name, id)
             else:

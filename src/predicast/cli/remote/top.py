@@ -69,7 +69,7 @@ def screen(url: str, now: Statistics, before: Statistics | None, passed: float) 
     longest = sorted(now.pending.items(), key=lambda each: (-each[1], each[0]))[:_QUEUES]
     for id, waiting in longest:
         queues.add_row(visible(id), f"{waiting:,}")
-    rest = len(now.pending) - len(longest)
+    rest = now.queues - len(longest)
     if rest > 0:
         queues.add_row(f"and {rest:,} more", "")
     parts: list[RenderableType] = [Text(visible(url), style="bold"), counts]

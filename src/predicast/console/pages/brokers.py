@@ -10,7 +10,7 @@ from nicegui import ui
 from predicast.console.frame import every, nothing_yet
 from predicast.console.place import Page, Place
 from predicast.console.trees import drawing, rows_of
-from predicast.console.visitors import SUBSCRIBE
+from predicast.console.visitors import ADMIN
 
 _EVERY: Final = 2.0  # seconds
 _LEFT: Final = ("name", "role", "state", "problem")
@@ -65,4 +65,4 @@ def _said(status: dict[str, Any]) -> str:
     )
 
 
-BROKERS = Page("/console/brokers", "Brokers", _build, "account_tree", SUBSCRIBE)
+BROKERS = Page("/console/brokers", "Brokers", _build, "account_tree", ADMIN)

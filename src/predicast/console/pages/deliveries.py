@@ -9,7 +9,7 @@ from urllib.parse import quote
 from nicegui import ui
 
 from predicast.console.event_texts import brief_body
-from predicast.console.frame import every, nothing_yet, tell
+from predicast.console.frame import every, nothing_yet, section, tell
 from predicast.console.pages.subscriptions import EDIT, ID_LINK
 from predicast.console.pages.tail import TIME_LINK
 from predicast.console.place import Page, Place
@@ -31,9 +31,16 @@ _DEAD: Final = [
     {"name": "at", "label": "given up", "field": "at", "align": "left"},
     {"name": "id", "label": "subscription", "field": "id", "align": "left"},
     {"name": "attempts", "label": "attempts", "field": "attempts", "align": "right"},
-    {"name": "reason", "label": "what was said last", "field": "reason", "align": "left"},
-    {"name": "body", "label": "event", "field": "body", "align": "left", "classes": "mono"},
+    {
+        "name": "reason",
+        "label": "what was said last",
+        "field": "reason",
+        "align": "left",
+        "classes": "long",
+    },
+    {"name": "body", "label": "event", "field": "body", "align": "left", "classes": "mono long"},
 ]
+_CHOOSE: Final = '<q-checkbox dense v-model="props.selected" aria-label="{}" />'
 _SUBSCRIPTION: Final = ID_LINK.replace("props.row.link", "props.row.subscription_link")
 
 
@@ -47,7 +54,7 @@ class _Deliveries:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._counts = ui.label().classes("quiet").props("role=status")
-        ui.label("Slow consumers").classes("text-lg font-semibold")
+        section("Slow consumers")
         self._keeping_up = ui.column().classes("w-full")
         with self._keeping_up:
             nothing_yet("Nothing waits: every durable subscription has been served.")
@@ -56,7 +63,7 @@ class _Deliveries:
         )
         self._slow.props("dense flat").add_slot("body-cell-id", ID_LINK)
         with ui.row().classes("w-full items-center gap-3"):
-            ui.label("Dead letters").classes("text-lg font-semibold")
+            section("Dead letters")
             ui.space()
             self._again = ui.button("Try again", icon="replay", on_click=self.try_again)
             self._again.props("no-caps")
@@ -70,6 +77,8 @@ class _Deliveries:
         ).classes("w-full wrap")
         self._dead.props("dense flat").add_slot("body-cell-at", TIME_LINK)
         self._dead.add_slot("body-cell-id", _SUBSCRIPTION)
+        self._dead.add_slot("header-selection", _CHOOSE.format("All dead letters"))
+        self._dead.add_slot("body-selection", _CHOOSE.format("This dead letter"))
         self._again.set_enabled(False)
 
     async def look(self) -> None:
@@ -80,9 +89,8 @@ class _Deliveries:
             ", ".join(f"{counts.get(f'deliveries_{name}', 0):,.0f} {name}" for name in named)
             + " since the start"
         )
-        pending = await self._place.tenant.pending()
-        slowest = sorted(pending.items(), key=lambda each: (-each[1], each[0]))[:_SLOWEST]
-        slow = [await self._slow_row(id, count) for id, count in slowest if count]
+        slowest = (await self._place.tenant.longest(_SLOWEST)).waiting
+        slow = [await self._slow_row(id, count) for id, count in slowest.items()]
         _fill(self._slow, slow, self._keeping_up)
         letters = await self._place.tenant.dead_letters(most=_MOST)
         _fill(self._dead, [_dead_row(each) for each in letters], self._all_well)

@@ -17,7 +17,7 @@ from predicast.console.checking import (
     parameters_from_text,
 )
 from predicast.console.event_texts import brief_body
-from predicast.console.frame import nothing_yet, show_mistake, tell
+from predicast.console.frame import nothing_yet, section, show_mistake, tell
 from predicast.console.pages.subscriptions import EDIT, PATH
 from predicast.console.place import Page, Place
 from predicast.console.previews import Preview, ReadEvents, preview, readable
@@ -56,12 +56,12 @@ class _Editor:
             with ui.column().classes("w-full gap-3"):
                 self._fields(definition)
             with ui.column().classes("w-full gap-2"):
-                ui.label("What it would have matched").classes("text-lg font-semibold")
+                section("What it would have matched")
                 self._preview = ui.column().classes("w-full gap-2")
 
     def _fields(self, given: Definition | None) -> None:
         settings = given.settings if given else Settings()
-        with ui.row().classes("w-full gap-3 no-wrap"):
+        with ui.row().classes("w-full gap-3"):
             self.id = ui.input("Id", value=given.id if given else f"s-{secrets.token_hex(3)}")
             self.id.props("outlined dense").classes("grow").set_enabled(given is None)
             self.owner = ui.input("Owner", value=(given.owner or "") if given else "")
@@ -70,7 +70,7 @@ class _Editor:
                 dialects(), label="Dialect", value=given.dialect if given else "where"
             )
             self.dialect.props("outlined dense").classes("w-36").on_value_change(self.check)
-        ui.label("Expression").classes("quiet text-sm").props("id=expression-label")
+        ui.label("Expression").classes("quiet text-sm").props("aria-hidden=true")
         self.expression = (
             ui.codemirror(
                 value=given.expression if given else "",
@@ -81,7 +81,7 @@ class _Editor:
                 keymap={"Mod-Enter": self.save},
             )
             .classes("w-full")
-            .props("aria-labelledby=expression-label")
+            .props("aria-label=Expression")
         )
         self._errors = ui.column().classes("w-full gap-1").props("aria-live=polite")
         self.parameters = ui.input(

@@ -89,7 +89,7 @@ def _row(id: str, state: str) -> dict[str, Any]:
     return {
         "id": id,
         "link": f"{EDIT}?id={quote(id, safe='')}",
-        "state": f"{state}: {STATES.get(state, '')}".rstrip(": "),
+        "state": STATES.get(state, state),
     }
 
 

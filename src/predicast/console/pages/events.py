@@ -18,7 +18,7 @@ _COLUMNS: Final = [
     {"name": "at", "label": "taken", "field": "at", "align": "left"},
     {"name": "position", "label": "position", "field": "position", "align": "right"},
     {"name": "publisher", "label": "publisher", "field": "publisher", "align": "left"},
-    {"name": "body", "label": "event", "field": "body", "align": "left", "classes": "mono"},
+    {"name": "body", "label": "event", "field": "body", "align": "left", "classes": "mono long"},
 ]
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from nicegui import ui
 
-from predicast.console.frame import every, nothing_yet
+from predicast.console.frame import every, nothing_yet, section
 from predicast.console.place import Page, Place
 from predicast.console.rates import DRAWN, Look, Rates, shown_rate, shown_seconds
 from predicast.console.times import shown_clock
@@ -20,8 +20,7 @@ async def _build(place: Place) -> None:
     if not place.tenant.statistics().get("events_published") and not len(place.tenant):
         nothing_yet(
             "Nobody has subscribed or published yet. Subscribe with an expression, then publish:",
-            line='curl -d \'{"price": 9.5, "symbol": "IBM"}\' '
-            "-H 'Content-Type: application/json' http://…/events",
+            line=f'curl {place.address}/events --json \'{{"price": 9.5, "symbol": "IBM"}}\'',
             link=("Write the first subscription", "/console/subscriptions/edit"),
         )
     shown = _Overview(place)
@@ -36,11 +35,11 @@ class _Overview:
             self._published = _figure("published a second")
             self._acknowledged = _figure("acknowledged a second")
             self._typical = _figure("publish to acknowledgement, half of them")
-            self._slowest = _figure("99 of 100")
+            self._slowest = _figure("publish to acknowledgement, 99 of 100")
         with ui.element("div").classes("grid grid-cols-1 lg:grid-cols-2 gap-3 w-full"):
             self._rates = _chart("Events and deliveries a second", list(DRAWN))
             self._latency = _chart("Publish to acknowledgement, ms", ["half", "99 of 100"])
-        ui.label("Since the start, and now").classes("text-lg font-semibold")
+        section("Since the start, and now")
         with ui.card().classes("w-full"):
             self._sizes = ui.element("div").classes(
                 "grid grid-cols-2 md:grid-cols-4 gap-x-6 gap-y-2 w-full"
@@ -88,30 +87,34 @@ def _chart(title: str, names: list[str]) -> ui.echart:
             "axisLabel": {"color": _QUIET},
             "splitLine": {"lineStyle": {"color": _QUIET, "opacity": 0.25}},
         }
-        return ui.echart(
-            {
-                "animation": False,
-                "color": list(_COLOURS),
-                "textStyle": {"color": _QUIET},
-                "legend": {
-                    "data": names,
-                    "icon": "rect",
-                    "itemWidth": 10,
-                    "itemHeight": 4,
-                    "itemGap": 9,
+        return (
+            ui.echart(
+                {
+                    "animation": False,
+                    "color": list(_COLOURS),
                     "textStyle": {"color": _QUIET},
-                    "bottom": 0,
-                },
-                "grid": {"left": 48, "right": 16, "top": 16, "bottom": 56},
-                "tooltip": {"trigger": "axis"},
-                "xAxis": {"type": "category", "data": [], **axis},
-                "yAxis": {"type": "value", "min": 0, **axis},
-                "series": [
-                    {"name": name, "type": "line", "showSymbol": False, "data": []}
-                    for name in names
-                ],
-            }
-        ).classes("w-full h-56")
+                    "legend": {
+                        "data": names,
+                        "icon": "rect",
+                        "itemWidth": 10,
+                        "itemHeight": 4,
+                        "itemGap": 9,
+                        "textStyle": {"color": _QUIET},
+                        "bottom": 0,
+                    },
+                    "grid": {"left": 48, "right": 16, "top": 16, "bottom": 56},
+                    "tooltip": {"trigger": "axis"},
+                    "xAxis": {"type": "category", "data": [], **axis},
+                    "yAxis": {"type": "value", "min": 0, **axis},
+                    "series": [
+                        {"name": name, "type": "line", "showSymbol": False, "data": []}
+                        for name in names
+                    ],
+                }
+            )
+            .classes("w-full h-56")
+            .props(f'role=img aria-label="{title}"')
+        )
 
 
 def _draw_rates(chart: ui.echart, rates: Rates) -> None:

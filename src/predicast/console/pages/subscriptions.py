@@ -17,7 +17,13 @@ EDIT: Final = f"{PATH}/edit"
 _MOST: Final = 100  # that are listed at once; the search finds the others
 _COLUMNS: Final = [
     {"name": "id", "label": "id", "field": "id", "align": "left"},
-    {"name": "expression", "label": "expression", "field": "expression", "align": "left"},
+    {
+        "name": "expression",
+        "label": "expression",
+        "field": "expression",
+        "align": "left",
+        "classes": "mono long",
+    },
     {"name": "owner", "label": "owner", "field": "owner", "align": "left"},
     {"name": "kind", "label": "kept", "field": "kind", "align": "left"},
     {"name": "pending", "label": "waiting", "field": "pending", "align": "right"},

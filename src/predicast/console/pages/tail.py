@@ -25,7 +25,7 @@ _EVERYTHING: Final = "TRUE"
 _COLUMNS: Final = [
     {"name": "at", "label": "time (UTC)", "field": "at", "align": "left"},
     {"name": "publisher", "label": "publisher", "field": "publisher", "align": "left"},
-    {"name": "body", "label": "event", "field": "body", "align": "left", "classes": "mono"},
+    {"name": "body", "label": "event", "field": "body", "align": "left", "classes": "mono long"},
 ]
 TIME_LINK: Final = (
     '<q-td :props="props"><a class="text" :href="props.row.link">{{ props.value }}</a></q-td>'

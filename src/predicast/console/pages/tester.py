@@ -8,11 +8,11 @@ from urllib.parse import quote
 from nicegui import ui
 
 from predicast.broker.near_misses import NearMisses
-from predicast.broker.tenant import Recipient
+from predicast.broker.tenant import Recipients
 from predicast.console.checking import mistake_of
 from predicast.console.event_texts import event_from_text, shown_body
 from predicast.console.explanations import show_explanation
-from predicast.console.frame import nothing_yet, show_mistake
+from predicast.console.frame import nothing_yet, section, show_mistake
 from predicast.console.pages.subscriptions import EDIT
 from predicast.console.place import Page, Place
 from predicast.console.visitors import PUBLISH, SUBSCRIBE
@@ -50,6 +50,7 @@ class _Tester:
             theme="githubLight",
             keymap={"Mod-Enter": self.ask},
         ).classes("w-full")
+        self._text.props('aria-label="An event"')
         with ui.row().classes("gap-3 items-center"):
             ui.button("Who gets it?", icon="search", on_click=self.ask).props("no-caps")
             publish = ui.button("Publish", icon="send", on_click=self.publish)
@@ -90,21 +91,22 @@ class _Tester:
             show_mistake(mistake_of(error))
 
 
-def _show_recipients(recipients: list[Recipient]) -> None:
-    some = f"the first {_MOST}" if len(recipients) == _MOST else str(len(recipients))
-    ui.label(f"Gets it: {some}").classes("text-lg font-semibold").props("role=status")
-    if not recipients:
+def _show_recipients(recipients: Recipients) -> None:
+    shown = len(recipients.first)
+    some = f", of which these are the first {shown}" if shown < recipients.total else ""
+    section(f"Gets it: {recipients.total:,}{some}")
+    if not recipients.total:
         nothing_yet(
             "No subscription matches this event. Near misses, if any, are below.",
             link=("Write a subscription", EDIT),
         )
-    for each in recipients:
+    for each in recipients.first:
         kind = "durable" if each.is_durable else "ephemeral"
         _card(each.id, kind, each.explanation)
 
 
 def _show_near(near: NearMisses) -> None:
-    ui.label(f"Missed it by one test: {len(near.found)}").classes("text-lg font-semibold")
+    section(f"Missed it by one test: {len(near.found)}")
     for each in near.found:
         _card(each.id, f"failed by {each.failed.brief}", each.explanation)
     if near.looked_at < near.of:

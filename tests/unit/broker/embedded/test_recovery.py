@@ -173,6 +173,8 @@ def test_what_nobody_has_looked_at_is_all_there(tmp_path: Path, is_read: bool) -
             tenant = backend._tenants[TENANT]
             assert await backend.pending(TENANT) == expected
             assert await backend.pending(TENANT, ["s3", "s0", "s7"]) == {"s3": 3, "s0": 0}
+            longest = {"s18": 18, "s17": 17, "s16": 16}
+            assert await backend.longest(TENANT, 3) == (len(expected), longest)
             total = sum(expected.values())
             assert backend.statistics(TENANT)["deliveries_pending"] == total
             assert not tenant.queues.held

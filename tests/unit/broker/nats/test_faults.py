@@ -77,7 +77,7 @@ def test_a_server_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("backend", BACKENDS if LONG else ["nats"])
+@pytest.mark.parametrize("backend", BACKENDS if LONG else ["embedded", "nats"])
 def test_nothing_is_lost_with_processes(backend: str, tmp_path: Path) -> None:
     record, counts = run(backend, tmp_path, seconds=60.0 if LONG else 0.1, seed=1)
     assert record.check() == []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from itertools import count
 
+import msgspec
 import nats
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from predicast.broker.nats.connection import StreamMessage
 from predicast.broker.nats.inbox import new_event
 from predicast.protocol.records import BodyForm, Definition, Put, Settings, Webhook
 from tests.nats_servers import NatsServer
-from tests.unit.broker.nats.test_processes import LONG_S, TENANT, processes, until
+from tests.unit.broker.nats.test_processes import LONG_S, TENANT, event, processes, until
 
 
 def test_any_client_publishes_and_receives(server: NatsServer, options: NatsOptions) -> None:
@@ -53,6 +55,35 @@ def test_any_client_publishes_and_receives(server: NatsServer, options: NatsOpti
                 return sum(counts) == 1
 
             await until(is_counted)
+
+    asyncio.run(run())
+
+
+def test_a_sink_is_served_by_who_starts_later_until_it_is_taken_away(
+    server: NatsServer, options: NatsOptions
+) -> None:
+    async def run() -> None:
+        definition = Definition("out", "x >= 0", settings=Settings(sink=Webhook("nats:")))
+        async with processes(server, options) as (one, _):
+            await one.change(TENANT, [Put(definition)])
+        async with processes(server, options) as (one, other):
+            await other.publish(TENANT, [event(1, x=1)])
+
+            async def is_forwarded() -> bool:
+                return await one.pending(TENANT) == {}
+
+            await until(is_forwarded)
+            without = msgspec.structs.replace(definition, settings=Settings())
+            await other.change(TENANT, [Put(without, replace=True)])
+            consumer = await one.consumer(TENANT)
+            await consumer.add(["out"])
+            numbers = count(2)
+
+            async def is_ours() -> bool:  # what came before others noticed was forwarded
+                await other.publish(TENANT, [event(next(numbers), x=2)])
+                return bool(await consumer.take(1, 0.1))
+
+            await until(is_ours)
 
     asyncio.run(run())
 

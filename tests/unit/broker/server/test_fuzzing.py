@@ -17,6 +17,7 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from starlette.routing import Route
 
 from predicast.broker import Broker
 from predicast.broker.access import Limits
@@ -67,7 +68,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @schemathesis.serializer(
-    "application/jsonl", "application/x-ndjson", "application/vnd.apache.arrow.stream"
+    "application/jsonl",
+    "application/x-ndjson",
+    "application/vnd.apache.arrow.stream",
+    "application/vnd.apache.arrow.file",
 )
 def as_it_is(context: Any, value: Any) -> bytes:
     return str(value).encode(errors="replace")
@@ -92,6 +96,34 @@ def test_every_operation_answers_as_the_document_says(case: Any, running: Runnin
     options.pop("cookies", None)
     asked = httpx.Request(**{key: value for key, value in options.items() if value is not None})
     answer = running._runner.run(running.client.send(asked))
+    case.validate_response(answer, checks=CHECKS)
+
+
+def test_the_document_is_one_of_openapi_and_has_every_path(tmp_path: Path) -> None:
+    schema.validate()
+    app = make_app(Broker(EmbeddedBackend(tmp_path)))
+    served_at = {
+        (method, route.path.replace("{id:path}", "{id}"))
+        for route in app.router.routes
+        if isinstance(route, Route)
+        for method in route.methods or {"GET"}
+        if method != "HEAD"
+    }
+    described = {
+        (method.upper(), path)
+        for path, entry in openapi_document()["paths"].items()
+        for method in entry
+    }
+    assert served_at - described == {("GET", "/openapi.json"), ("GET", "/docs")}
+    assert described <= served_at
+
+
+def test_a_dry_run_answers_as_the_document_says(running: Running) -> None:
+    case = schema["/events"]["POST"].Case(
+        query={"dry_run": True}, body={"x": 1}, media_type="application/json"
+    )
+    answer = running.ask("POST", "/events", params={"dry_run": 1}, json={"x": 1})
+    assert [*answer.json()["events"][0]] == ["total", "recipients"]
     case.validate_response(answer, checks=CHECKS)
 
 

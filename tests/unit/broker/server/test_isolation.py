@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from predicast.broker.access import TokenFile
 from predicast.protocol import Webhook
@@ -145,6 +146,15 @@ def test_metrics_of_a_tenant_are_for_its_administrator(tmp_path: Path, tokens: T
         assert "rival" not in own
         assert "http_requests" not in own
         everything = (await client.get("/metrics", headers=root)).text
+        found = {each.name: each for each in text_string_to_metric_families(everything)}
+        published = found["predicast_tenant_events_published"]
+        assert (published.type, {each.value for each in published.samples}) == ("counter", {1.0})
+        assert found["predicast_tenant_events_kept"].type == "gauge"
+        took = found["predicast_tenant_publish_seconds"]
+        assert took.type == "histogram"
+        last = {each.labels["le"]: each.value for each in took.samples if "le" in each.labels}
+        assert last["+Inf"] == 1.0
+        assert list(last.values()) == sorted(last.values())
         assert 'tenant="rival"' in everything
         assert 'predicast_http_requests_total{method="POST",path="/events",status="200"} 1.0' in (
             everything

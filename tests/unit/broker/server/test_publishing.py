@@ -16,9 +16,9 @@ SOLD = {"id": "sold", "filters": [{"exact": {"type": "sold"}}]}
 EVENT = {"specversion": "1.0", "id": "7", "source": "/shop", "type": "sold", "data": {"price": 5}}
 
 
-def arrow(table: pa.Table) -> bytes:
+def arrow(table: pa.Table, opened: Any = pa.ipc.new_stream) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
+    with opened(sink, table.schema) as writer:
         writer.write_table(table)
     return bytes(sink.getvalue())
 
@@ -44,6 +44,11 @@ async def pulled(client: httpx.AsyncClient, id: str) -> list[Any]:
         (
             "application/vnd.apache.arrow.stream",
             arrow(pa.table({"price": [5, 1], "note": [None, "x"]})),
+            [{"price": 5}, {"price": 1, "note": "x"}],
+        ),
+        (
+            "application/vnd.apache.arrow.file",
+            arrow(pa.table({"price": [5, 1], "note": [None, "x"]}), pa.ipc.new_file),
             [{"price": 5}, {"price": 1, "note": "x"}],
         ),
     ],
@@ -167,13 +172,31 @@ def test_a_dry_run_says_who_and_why_and_delivers_nothing(tmp_path: Path) -> None
         assert "price < 10    saw 5" in first["recipients"][0]["text"]
         outcome = first["recipients"][0]["explanation"]["outcome"]
         assert outcome["seen"] == [{"attribute": "price", "value": 5}]
-        assert second["recipients"] == []
+        assert (first["total"], second["total"], second["recipients"]) == (2, 0, [])
+        few = await client.post("/events", params={"dry_run": 1, "most": 1}, json={"price": 5})
+        assert few.json()["events"][0]["total"] == 2
+        assert [each["id"] for each in few.json()["events"][0]["recipients"]] == ["cheap"]
         near = await client.post("/events", params={"dry_run": 1, "near": 1}, json={"price": 50})
         [missed] = near.json()["events"][0]["near"]
         assert missed["id"] == "cheap"
         assert (await client.get("/events")).json() == {"events": []}
 
     run(tmp_path, steps)
+
+
+def test_a_dry_run_has_a_bound_on_what_it_explains(tmp_path: Path) -> None:
+    async def steps(client: httpx.AsyncClient) -> None:
+        for number in range(3):
+            await client.post("/subscriptions", json={"id": f"s{number}", "where": "x = 1"})
+        asked = {"params": {"dry_run": 1}, "json": [{"x": 1}] * 4}
+        told = (await client.post("/events", **asked)).json()["events"]  # type: ignore[arg-type]
+        assert [(each["total"], len(each["recipients"])) for each in told] == [(3, 2)] * 4
+        for more in ({"params": {"dry_run": 1, "most": 3}}, {"json": [{"x": 1}] * 9}):
+            refused = await client.post("/events", **(asked | more))  # type: ignore[arg-type]
+            assert refused.status_code == 422
+            assert "8 explanations" in refused.json()["detail"]
+
+    run(tmp_path, steps, limits=Limits(explanations=8))
 
 
 def test_explain_says_why_not(tmp_path: Path) -> None:
@@ -217,6 +240,8 @@ REFUSED: list[tuple[dict[str, Any], int, str]] = [
     ({"content": b"{}", "headers": {"content-encoding": "gzip"}}, 415, "gzip"),
     ({"content": b"{}", "params": {"dryrun": "1"}}, 400, "did you mean 'dry_run'"),
     ({"content": b"{}", "params": {"dry_run": "maybe"}}, 400, "1 or 0"),
+    ({"content": b"{}", "params": {"near": "1"}}, 400, "for a dry run"),
+    ({"content": b"{}", "params": {"dry_run": "0", "most": "5"}}, 400, "for a dry run"),
     ({"content": b" " * 20_001}, 413, "20,000 bytes"),
     ({"json": [{}] * 11}, 422, "batch"),
     (

@@ -136,6 +136,38 @@ def test_a_subscription_lives_from_create_to_delete(tmp_path: Path) -> None:
     run(tmp_path, steps)
 
 
+def test_a_change_says_what_it_names_and_takes_away_what_is_null(tmp_path: Path) -> None:
+    hook = {"id": "h", "owner": "ann", "where": "x < :y", "parameters": {"y": 1}}
+    hook |= {"sink": "https://x.example/", "protocolsettings": {"secret": "s"}}
+
+    async def steps(client: httpx.AsyncClient) -> None:
+        await client.post("/subscriptions", json=hook)
+
+        async def changed(change: dict[str, Any]) -> dict[str, Any]:
+            answer = await client.patch("/subscriptions/h", json=change)
+            assert answer.status_code == 200, answer.text
+            return dict(answer.json())
+
+        assert "owner" not in await changed({"owner": None})
+        assert (await changed({"config": {"paused": True}}))["status"]["is_signed"] is True
+        without = await changed({"sink": None})
+        assert not {"sink", "protocol"} & without.keys()
+        assert without["config"]["paused"] is True
+        of_source = await changed({"source": "/shop"})
+        assert of_source["filters"] == [{"exact": {"source": "/shop"}}]
+        assert "parameters" not in of_source
+        for change, said in (
+            ({"where": None}, "$.where"),
+            ({"id": "other"}, "does not change"),
+            ({"protocol": "HTTP"}, "there is none"),
+            ({"sink": None, "protocolsettings": {"secret": "s"}}, "there is none"),
+        ):
+            answer = await client.patch("/subscriptions/h", json=change)
+            assert (answer.status_code, said in answer.json()["detail"]) == (400, True)
+
+    run(tmp_path, steps)
+
+
 def test_an_id_may_have_anything_in_it(tmp_path: Path) -> None:
     async def steps(client: httpx.AsyncClient) -> None:
         for id in ("a/b", "a b", "ü", "pull", "x/pull", "?", "50%"):
@@ -204,13 +236,14 @@ def test_fields_that_nobody_would_look_at_are_refused(tmp_path: Path) -> None:
         ({"idd": "a"}, "did you mean 'id'"),
         ({"config": {"duarble": True}}, "did you mean 'durable'"),
         ({"config": {"ack_wait": 0}}, "$.config.ack_wait"),
-        ({"config": {"when_full": "explode"}}, "$.config.when_full"),
+        ({"config": {"when_full": "explode"}}, "it is one of drop-oldest, drop-newest"),
         ({"id": 5}, "$.id"),
         ({"where": "a = 1", "filters": []}, "stands alone"),
         ({"where": "a = 1", "sink": "ftp://x"}, "https://"),
         ({"where": "a = 1", "sink": "https://me:secret@x.example/"}, "password"),
         ({"where": "a = 1", "protocolsettings": {"secret": "s"}}, "no"),
         ({"where": "a = 1", "sink": "https://x", "protocol": "MQTT"}, "HTTP"),
+        ({"where": "a = 1", "sink": "nats:"}, "--backend nats://"),
         ([], "object"),
     ]
 
@@ -244,6 +277,30 @@ def test_a_tenant_has_no_more_subscriptions_than_it_may(tmp_path: Path) -> None:
 
 
 # Deliveries.
+
+
+def test_a_subscription_that_costs_too_much_is_refused(tmp_path: Path) -> None:
+    async def steps(client: httpx.AsyncClient) -> None:
+        async def put(**fields: Any) -> httpx.Response:
+            window = {"operations": [{"put": {"id": "a", **fields}, "replace": True}]}
+            return await client.post("/subscriptions:apply", json=window)
+
+        for where in ("price > 5 AND symbol = 'IBM'", "price > 5"):
+            assert (await put(where=where)).status_code == 200
+        dear: list[dict[str, Any]] = [{"where": "x <> 1"}, {"where": "x RLIKE '[a-z]+'"}]
+        for fields in (*dear, {"filters": []}):
+            refused = await put(**fields)
+            assert (refused.status_code, refused.json()["error"]) == (422, "LimitReachedError")
+            assert "'a' costs too much" in refused.json()["detail"]
+        liked = {"where": "name LIKE :p", "parameters": {"p": "ab%"}}
+        assert (await put(**liked)).status_code == 200
+        for value, status in (("%b%", 200), ("%", 422)):
+            adjusted = await client.put("/subscriptions/a/parameters", json={"p": value})
+            assert adjusted.status_code == status
+        kept = (await client.get("/subscriptions/a")).json()
+        assert kept["parameters"] == {"p": "%b%"}
+
+    run(tmp_path, steps, limits=Limits(cost="medium"))
 
 
 def test_what_is_not_acknowledged_comes_again_after_a_restart(tmp_path: Path) -> None:

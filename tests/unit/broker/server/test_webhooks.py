@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from predicast.broker import Broker, Start
 from predicast.broker.access import Access
 from predicast.broker.embedded import EmbeddedBackend, EmbeddedOptions
+from predicast.broker.embedded.held_tenant import HeldTenant
 from predicast.broker.server.pulls import Pulls
 from predicast.broker.sinks import Sink, check_headers, check_sink, is_public
 from predicast.broker.tenant import with_settings
@@ -28,7 +29,7 @@ from predicast.broker.webhooks import (
     verify,
 )
 from predicast.broker.webhooks.messages import Message, cloudevent
-from predicast.errors import ProtocolError
+from predicast.errors import DamagedStoreError, ProtocolError
 from predicast.language.cloudevents import from_structured
 from predicast.protocol import BodyForm, Definition, NewEvent, Settings, StoredEvent, Webhook
 
@@ -82,12 +83,13 @@ def pushed(
     *,
     back_off: BackOff = SOON,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    backend: type[EmbeddedBackend] = EmbeddedBackend,
     **options: Any,
 ) -> None:
     """Run the steps with a broker that pushes by the sender."""
 
     async def whole() -> None:
-        broker = Broker(EmbeddedBackend(folder, options=EmbeddedOptions(tick=0.005)))
+        broker = Broker(backend(folder, options=EmbeddedOptions(tick=0.005)))
         access = Access(broker)
         chosen = PushOptions(back_off=back_off, **options)
         pusher = Pusher(broker, chosen, sender=sender, chance=random.Random(1), sleep=sleep)
@@ -261,10 +263,69 @@ def test_webhooks_go_on_after_a_restart(tmp_path: Path) -> None:
     assert sender.prices()[:1] == [1]
 
 
+def test_what_changes_while_webhooks_are_looked_up_is_newer(tmp_path: Path) -> None:
+    sender = FakeSender()
+    found, go_on = asyncio.Event(), asyncio.Event()
+
+    async def make(access: Access) -> None:
+        tenant = access.tenant("default")
+        for id in ("gone", "kept", "moved"):
+            await tenant.subscribe(subscription(id, f"https://{id}.example/"))
+
+    class Slow(EmbeddedBackend):
+        async def with_sinks(self, tenant: str) -> list[Definition]:
+            definitions = await super().with_sinks(tenant)
+            found.set()
+            await go_on.wait()
+            return definitions
+
+    async def change(access: Access) -> None:
+        await found.wait()
+        tenant = access.tenant("default")
+        await tenant.unsubscribe("gone")
+        sink = {"settings": Settings(sink=Webhook("https://elsewhere.example/"))}
+        await tenant.change("moved", lambda before: sink)
+        go_on.set()
+        await tenant.publish(events(1))
+        await sender.until(2)
+        assert {each.host for each, _ in sender.sent} == {"kept.example", "elsewhere.example"}
+
+    pushed(tmp_path, sender, make)
+    pushed(tmp_path, sender, change, backend=Slow)
+
+
+def test_damage_among_webhooks_is_told_to_whoever_asks(tmp_path: Path) -> None:
+    class Damaged(EmbeddedBackend):
+        def _tenant(self, name: str) -> HeldTenant:
+            held = super()._tenant(name)
+            held.registry.with_sinks = damaged_rows  # type: ignore[method-assign]
+            return held
+
+    async def damaged_rows() -> list[Definition]:
+        raise DamagedStoreError("the store is damaged", where="definitions")
+
+    async def make(access: Access) -> None:
+        await access.tenant("default").subscribe(subscription())
+
+    async def ask(access: Access) -> None:
+        async def is_told() -> bool:
+            try:
+                await access.tenant("default").publish(events(1))
+            except DamagedStoreError:
+                return True
+            return False
+
+        await until(is_told)
+
+    pushed(tmp_path, FakeSender(), make)
+    pushed(tmp_path, FakeSender(), ask, backend=Damaged)
+
+
 def test_a_sink_of_the_backends_own_is_left_to_it(tmp_path: Path) -> None:
     sender = FakeSender()
 
     async def steps(access: Access) -> None:
+        access.broker.backend.own_sinks = ["nats:"]
         tenant = access.tenant("default")
         await tenant.subscribe(subscription("other", "nats:"))
         await tenant.subscribe(subscription())
