@@ -7,7 +7,7 @@ event is skipped and matches nothing. The latter two are counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -36,6 +36,13 @@ Given: TypeAlias = Event | Mapping[str, Any]
 _FEW: Final = 4
 _CHOICES: Final = ("raise", "absent", "skip")
 _MOST_MATCHES: Final = 1 << 31  # of one event: there are no more keys
+
+
+def several(events: Iterable[Given]) -> list[Given]:
+    """The events of a batch; one event by itself, which is a mapping too, is refused."""
+    if isinstance(events, Event | Mapping):
+        raise InvalidEventError("match_batch takes a list of events; match takes one")
+    return list(events)  # a stream may take its time
 
 
 class InvalidEvents(NamedTuple):

@@ -25,6 +25,7 @@ from predicast.engine.asking import (
     InvalidEvents,
     OnInvalid,
     checked_time,
+    several,
 )
 from predicast.engine.entry import Entry
 from predicast.engine.explanation import Explanation
@@ -315,7 +316,7 @@ class Engine(EngineOfTables):
         now: datetime | None = None,
     ) -> list[list[str]]:
         """One sorted list of ids per event."""
-        given = list(events)  # a stream may take its time
+        given = several(events)
         return self._ask(lambda view: self._asking.match_batch(view, given, on_invalid, now))
 
     def match_keys(self, events: Sequence[Event], *, now: datetime | None = None) -> Pairs:

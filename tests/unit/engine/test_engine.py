@@ -100,6 +100,8 @@ def test_subscriptions_by_owner(engine: Engine) -> None:
         (lambda e: e.match({"price": float("nan")}), InvalidValueError),
         (lambda e: e.match([1]), InvalidEventError),
         (lambda e: e.match_batch([{}, {"price": float("nan")}]), InvalidValueError),
+        (lambda e: e.match_batch({"price": 1}), InvalidEventError),
+        (lambda e: e.match_batch(Event({})), InvalidEventError),
         (lambda e: e.subscribe_many([("a", "TRUE"), ("b", "price <")]), ParseError),
         (lambda e: e.subscribe_many([("a", "TRUE"), ("a", "TRUE")]), DuplicateIdError),
         (lambda e: e.subscribe_many([("a", "TRUE"), ("alice-1", "TRUE")]), DuplicateIdError),
