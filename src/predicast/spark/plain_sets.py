@@ -78,7 +78,7 @@ def plain_set(engine: Engine) -> PlainSet | None:
     meets = sum(crowd * crowd for crowd in crowds) / len(rows)
     if meets > _MEET or max(crowds) > _CROWD:
         return None
-    ranges = {name: tuple(row.get(name) for row in rows) for name in sorted(names - keys)}
+    ranges = {name: tuple(_range(row.get(name)) for row in rows) for name in sorted(names - keys)}
     return PlainSet(tuple(ids), equals, ranges, meets)
 
 
@@ -138,3 +138,9 @@ def _equal(value: str | Span) -> str | int:
         return value
     number: int = value.lo
     return number
+
+
+def _range(value: str | Span | None) -> Span | None:
+    """What is no text, as all texts are equalities that all have."""
+    assert not isinstance(value, str)
+    return value
