@@ -20,13 +20,13 @@ _PAGE: Final = """<!doctype html>
   form { display: grid; gap: 0.8rem; width: min(24rem, 90vw); }
   input, button { font: inherit; padding: 0.6rem; border-radius: 6px; border: 1px solid #889; }
   button { background: #0d7d72; color: white; border: 0; }
-  p { margin: 0; } .bad { color: #c0392b; }
+  p { margin: 0; } .bad { color: light-dark(#b3261e, #ff8a80); }
 </style></head>
 <body><form method="post" action="/sign-in"><h1>Predicast</h1>
 <label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 __SAID__<button>Sign in</button></form></body></html>"""
-_HELP: Final = "<p>It is one of those that the broker was started with.</p>"
+_HELP: Final = "<p>Whoever runs the broker makes one: <code>predicast token add</code>.</p>"
 _UNKNOWN: Final = '<p class="bad" role="alert">The broker does not know this token.</p>'
 _LONGEST: Final = 4096  # characters of a token; a longer one is none
 

@@ -312,6 +312,10 @@ class Connection:
         """The last message of a subject, if there is one."""
         return await self._get(stream, {"last_by_subj": subject})
 
+    async def get_next(self, stream: str, after: int, subject: str) -> StreamMessage | None:
+        """The first message of some subjects behind a place, if there is one."""
+        return await self._get(stream, {"seq": after + 1, "next_by_subj": subject})
+
     async def _get(self, stream: str, which: dict[str, Any]) -> StreamMessage | None:
         try:
             found = await self.ask(f"STREAM.MSG.GET.{stream}", which)

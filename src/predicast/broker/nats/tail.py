@@ -116,6 +116,7 @@ class Tail:
         end = await self._connection.last_sequence(self._stream)
         reader, ahead = await self._make_reader()
         if not ahead:
+            await self._check_at_end()
             self._skip_to(end)
         inbox = client.new_inbox()
         subscription = await client.subscribe(
@@ -142,6 +143,16 @@ class Tail:
         finally:
             with contextlib.suppress(Exception):
                 await subscription.unsubscribe()
+
+    async def _check_at_end(self) -> None:
+        """Ask the stream's leader whether nothing is left.
+
+        The reader is on any of the servers of a cluster, which counts what it has itself: one that
+        was down, and has not caught up yet, has nothing to send and does not know better.
+        """
+        found = await self._connection.get_next(self._stream, self.position, self._subject or ">")
+        if found is not None:
+            raise _LostError
 
     async def _make_reader(self) -> tuple[str, int]:
         config = {

@@ -35,8 +35,8 @@ async def _build(place: Place) -> None:
     if tree is None or not rows_of(msgspec.to_builtins(tree.status(place.visitor.tenant))):
         nothing_yet(
             "This broker is linked to no other. Brokers form a tree that carries each event only "
-            "to where it is wanted; start one with the address of its parent:",
-            line="predicast serve --parent wss://…",
+            "to where it is wanted. Start one, there or here, with this one as its parent:",
+            line=f"predicast serve --data child --port 8643 --parent {place.address}",
         )
         return
     said = ui.label().classes("quiet").props("role=status")

@@ -18,9 +18,10 @@ _QUIET: Final = "#87919c"  # legible on light and on dark
 
 async def _build(place: Place) -> None:
     if not place.tenant.statistics().get("events_published") and not len(place.tenant):
+        token = ' -H "Authorization: Bearer $TOKEN"' if place.can_sign_out else ""
         nothing_yet(
             "Nobody has subscribed or published yet. Subscribe with an expression, then publish:",
-            line=f'curl {place.address}/events --json \'{{"price": 9.5, "symbol": "IBM"}}\'',
+            line=f'curl {place.address}/events{token} --json \'{{"price": 9.5, "symbol": "IBM"}}\'',
             link=("Write the first subscription", "/console/subscriptions/edit"),
         )
     shown = _Overview(place)
