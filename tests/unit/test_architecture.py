@@ -25,7 +25,7 @@ PARTS: dict[str, tuple[str, str]] = {
     "arrays/": ("what NumPy lacks: groups that stand side by side, strings as bytes, a type", ""),
     "model/": (
         "values, events, constraints, subscriptions; outlines and columns of operands",
-        "errors bounded_cache",
+        "errors locks bounded_cache",
     ),
     "derived/": (
         "expressions over attributes: trees, functions, what they make of one event",

@@ -6,7 +6,7 @@ key is given out a second time (``Moved``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,37 +66,50 @@ class GrowingTexts:
 
         _, offsets, data = texts.buffers()
         self._count = len(texts)
-        self._offsets = np.zeros(self._count + 1 + ROOM, np.int32)
         first = texts.offset
         held = np.frombuffer(offsets, np.int32)[first : first + self._count + 1]
-        self._offsets[: self._count + 1] = held - held[0]
-        used = int(self._offsets[self._count])
-        self._data = np.zeros(used + 16 * ROOM, np.uint8)
-        if used:
-            self._data[:used] = np.frombuffer(data, np.uint8)[held[0] : held[0] + used]
+        ends = np.zeros(self._count + 1 + ROOM, np.int32)
+        ends[: self._count + 1] = held - held[0]
+        self._used = int(ends[self._count])  # bytes of all of them
+        raw = np.zeros(self._used + 16 * ROOM, np.uint8)
+        if self._used:
+            raw[: self._used] = np.frombuffer(data, np.uint8)[held[0] : held[0] + self._used]
+        self._set_arrays(ends, raw)
+
+    def _set_arrays(self, offsets: np.ndarray, data: np.ndarray) -> None:
+        self._offsets, self._data = offsets, data
+        # Python writes a memoryview faster than an array.
+        self._ends: Any = memoryview(offsets)  # type: ignore[arg-type]
+        self._raw: Any = memoryview(data)  # type: ignore[arg-type]
 
     def __len__(self) -> int:
         return self._count
 
     def has_room(self, text: str) -> bool:
         """Whether one more can be told from the others by offsets of 32 bits."""
-        return int(self._offsets[self._count]) + 4 * len(text) <= MAX_BYTES
+        return self._used + 4 * len(text) <= MAX_BYTES
 
     def append(self, text: str) -> int:
         """One more; its position. Arrays made before keep what they had."""
+        encoded, place = text.encode(), self._count
+        end = self._used + len(encoded)
+        if end > len(self._raw) or place + 1 == len(self._ends):
+            self._make_room(end)
+        self._raw[self._used : end] = encoded
+        self._ends[place + 1] = self._used = end
+        self._count = place + 1  # the last step: somebody may look meanwhile
+        return place
+
+    def _make_room(self, used: int) -> None:
+        """Room for at least one more text, with which so many bytes are used."""
         import numpy as np
 
-        encoded = text.encode()
-        start = int(self._offsets[self._count])
-        end = start + len(encoded)
-        if end > len(self._data):
-            self._data = np.append(self._data, np.zeros(end, np.uint8))
-        if self._count + 1 == len(self._offsets):
-            self._offsets = np.append(self._offsets, np.zeros(self._count, np.int32))
-        self._data[start:end] = np.frombuffer(encoded, np.uint8)
-        self._offsets[self._count + 1] = end
-        self._count += 1  # the last step: somebody may look meanwhile
-        return self._count - 1
+        offsets, data = self._offsets, self._data
+        if used > len(data):
+            data = np.append(data, np.zeros(used, np.uint8))
+        if self._count + 1 == len(offsets):
+            offsets = np.append(offsets, np.zeros(self._count, np.int32))
+        self._set_arrays(offsets, data)
 
     def array(self) -> pa.StringArray:
         """All of them, without a copy."""

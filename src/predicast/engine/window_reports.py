@@ -7,7 +7,7 @@ matcher refuses a whole window; to learn which operations it means, they are the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from predicast.engine.operations import Operation, Refusal, Report
 from predicast.engine.store_of import AnyStore
@@ -18,12 +18,8 @@ from predicast.matching.delta import Effect
 OnRefusal: TypeAlias = Literal["raise", "report"]
 
 
-class Read(NamedTuple):
-    """An operation of a window, where it stands, and what its expression says."""
-
-    position: int
-    operation: Operation
-    said: Said | None
+# An operation of a window, where it stands, and what its expression says.
+Read: TypeAlias = tuple[int, Operation, Said | None]
 
 
 def read_all(
@@ -34,7 +30,7 @@ def read_all(
     refused: list[Refusal] = []
     for position, operation in enumerate(operations):
         try:
-            reads.append(Read(position, operation, read(operation, reader)))
+            reads.append((position, operation, read(operation, reader)))
         except PredicastError as error:
             if on_refusal == "raise":
                 error.add_note(f"operation {position} of the window")

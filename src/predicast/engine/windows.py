@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from predicast.engine.statements import Statements
 from predicast.engine.templates import Template, Templates
 from predicast.errors import EngineError, ParameterError, PredicastError
 from predicast.language.class_tests import reading_with
-from predicast.language.reading import WHERE, ReadText, as_held, stated_by
+from predicast.language.reading import WHERE, ReadText, as_held, stated_by, stated_by_object
 from predicast.model import Subscription
 from predicast.model.operand_columns import OperandColumns, column_of
 from predicast.model.outline import OPERAND_TYPES, OperandType, Stated
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from predicast.language.parameters import Parametric
     from predicast.model import Value
     from predicast.model.vocabulary import Vocabulary
+
+
+_new: Final = tuple.__new__
 
 
 @dataclass(slots=True)
@@ -67,6 +70,8 @@ class Move(NamedTuple):
 class Said(NamedTuple):
     """What an expression states, and what it was given as."""
 
+    # Made by _new for each change: as Said(...) does, without a call of Python's own.
+
     stated: Any  # in the terms of the store that it is for
     template: Template | None = None
     text: str | None = None  # if there is one and it has no parameters
@@ -84,7 +89,7 @@ def said_by(
         if dialect is not None and dialect != WHERE:
             return _said_in(dialect, expression, parameters)
         if type(expression) is Subscription and parameters is None:  # it names no classes
-            return Said(stated_by(expression)[0])
+            return _new(Said, (stated_by_object(expression), None, None, None))
         expression = as_held(expression)
         stated, parametric = stated_by(expression, parameters)
     except PredicastError as error:
@@ -95,7 +100,7 @@ def said_by(
         return Said(stated, Template.of(parametric, stated.outline, parameters or {}))
     if isinstance(expression, ReadText):
         return Said(stated, None, expression.text, expression.dialect)
-    return Said(stated, None, expression if isinstance(expression, str) else None)
+    return _new(Said, (stated, None, expression if isinstance(expression, str) else None, None))
 
 
 def _said_in(dialect: str, text: Any, parameters: Mapping[str, Value] | None) -> Said:

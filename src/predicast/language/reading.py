@@ -98,8 +98,13 @@ def stated_by(
     if isinstance(expression, ReadText):
         return expression.stated, None
     if isinstance(expression, Subscription):
-        stated = outlined(expression)
-        if names_derived(stated.outline):
-            check_attributes(expression.constraints())
-        return stated, None
+        return stated_by_object(expression), None
     return outlined(to_subscription(expression)), None
+
+
+def stated_by_object(subscription: Subscription) -> Stated:
+    """What a subscription that was built states; names of derived attributes are looked at."""
+    stated = outlined(subscription)
+    if names_derived(stated.outline):
+        check_attributes(subscription.constraints())
+    return stated

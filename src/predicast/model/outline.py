@@ -17,6 +17,9 @@ some operands.
 
 The rests of clauses are expressions of slots, whose operands follow those of all the clauses.
 
+There is one object for all outlines with the same slots, as long as anybody has it: so they are
+compared and hashed by identity, which no change of a subscription has to wait for.
+
 Taking a subscription apart and putting it together again gives an equal one; both are linear in
 the number of constraints. Operands are trusted: they come from constraints, or from whoever made
 the checks that a constraint makes.
@@ -28,8 +31,10 @@ import enum
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias, cast
+from weakref import WeakValueDictionary
 
 from predicast.bounded_cache import BoundedCache, remembered
+from predicast.locks import new_lock
 from predicast.model.clause import trusted_clause
 from predicast.model.constraint import (
     Constraint,
@@ -121,9 +126,12 @@ class _Part(NamedTuple):
 
 
 class Outline:
-    """Clauses of slots; equal outlines have equal slots in the same order."""
+    """Clauses of slots; ``outline_of`` makes one for all that have these, in this order."""
 
-    __slots__ = ("_attributes", "_hash", "_parts", "_rests", "clauses", "cost", "places", "rests")
+    __slots__ = (
+        *("__weakref__", "_attributes", "_parts", "_rests"),
+        *("clauses", "cost", "places", "rests"),
+    )
 
     clauses: Slots
     rests: Rests
@@ -136,7 +144,6 @@ class Outline:
         self.rests = rests
         slots = list(self.slots())
         self.places = tuple(each for slot in slots for each in slot.operands)
-        self._hash = hash((clauses, rests))
         parts = iter(_parts(slots))
         self._parts = [[next(parts) for _ in clause] for clause in clauses]
         self._rests = [
@@ -174,22 +181,12 @@ class Outline:
                 clauses[place] = trusted_clause(clauses[place].constraints, filled)
         return Subscription(tuple(clauses))
 
-    def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, Outline) or self._hash != other._hash:
-            return False
-        return self.clauses == other.clauses and self.rests == other.rests
-
-    def __hash__(self) -> int:
-        return self._hash
-
     def __repr__(self) -> str:
         rests = f", {self.rests!r}" if self.rests else ""
         return f"Outline({self.clauses!r}{rests})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Hashes of strings and singletons differ from process to process; make them anew.
+        # Another process has one of its own.
         return outline_of, (self.clauses, self.rests)
 
 
@@ -204,10 +201,18 @@ class Stated(NamedTuple):
         return self.outline.subscription(self.operands)
 
 
+_alive: Final = WeakValueDictionary[tuple[Slots, Rests], Outline]()
+_making: Final = new_lock()
+
+
 @remembered(_MAX_BYTES, lambda _, outline: outline.cost)
 def outline_of(clauses: Slots, rests: Rests) -> Outline:
-    """The outline with these slots; the same object while it is remembered."""
-    return Outline(clauses, rests)
+    """The outline with these slots; the same object while it is remembered, or anybody has it."""
+    with _making:
+        found = _alive.get((clauses, rests))
+        if found is None:
+            found = _alive[clauses, rests] = Outline(clauses, rests)
+        return found
 
 
 # Outlines of single clauses whose operands are all values, by attributes, operators and types.
@@ -232,7 +237,8 @@ def _outlined_clause(subscription: Subscription) -> Stated:
     operands = tuple([each.operand for each in constraints])
     key = attributes, operators, tuple(map(type, operands))
     try:
-        return Stated(OF_VALUES[key], operands)
+        # As Stated(...) does, without a call of Python's own; so below.
+        return _new(Stated, (OF_VALUES[key], operands))
     except KeyError:
         pass
     stated = _outlined(subscription)
@@ -277,7 +283,6 @@ def _slot(constraint: Constraint, operands: list[Any]) -> Slot:
     attribute, operator, operand = constraint.attribute, constraint.operator, constraint.operand
     if operator in _SINGLE:
         operands.append(operand)
-        # As Slot(...) does, without a call of Python's own.
         return _new(Slot, (attribute, operator, _SINGLE_TYPES[type(operand)]))
     if operator in PRESENCE:
         return Slot(attribute, operator, ())

@@ -19,7 +19,6 @@ from typing import Final
 
 from predicast.errors import InvalidPatternError
 from predicast.graph.language.groups import GroupReader
-from predicast.graph.ontology import Ontology
 from predicast.graph.patterns import Alternative, GraphPattern
 from predicast.graph.terms import Variable
 from predicast.language.where.position import error_at
@@ -37,11 +36,6 @@ _MODIFIERS: Final = {
     "OFFSET": "take as many bindings as you need",
     "VALUES": "write ?x IN (...) in a FILTER",
 }
-
-
-def parse_sparql(text: str, ontology: Ontology | None = None) -> GraphPattern:
-    """The pattern that a query states, or an error that points at what is wrong."""
-    return SparqlReader(text, ontology or Ontology()).query()
 
 
 class SparqlReader(GroupReader):

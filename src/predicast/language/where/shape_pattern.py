@@ -20,6 +20,7 @@ from predicast.errors import ModelError
 from predicast.language.where.shape import Convert, Shape, as_number, as_string
 from predicast.model.outline import Outline, Stated
 
+_new: Final = tuple.__new__
 _INTEGER: Final = r"([0-9]{1,18})"
 _NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)"
 _QUOTES: Final = re.compile("['\"`]")
@@ -63,7 +64,8 @@ class ShapePattern:
             return None  # the parser's error knows its place
         if self._types is not None and tuple(map(type, operands)) != self._types:
             return None
-        return Stated(self._outline, operands)
+        # As Stated(...) does, without a call of Python's own.
+        return _new(Stated, (self._outline, operands))
 
 
 def pattern_of(shape: Shape, pieces: Sequence[str], stated: Stated) -> ShapePattern | None:

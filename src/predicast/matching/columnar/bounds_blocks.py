@@ -18,7 +18,9 @@ three times at most. What came since waits in the table alone.
 
 A column comes first in the order if points are asked for on it, of many different values; then
 come those of ranges. Where there are ranges only, clauses are cut into slabs by the first column,
-and ordered by the second inside each: both zones are narrow then.
+and ordered by the second inside each: both zones are narrow then. A block ends where the points
+change, if several clauses have each of them: its zone is then a single point, whoever is in it
+holds that test of all its clauses, and nobody need look. A zone is a point in no other case.
 
 Nothing changes here: with more clauses it is another one, so that whoever asks has all or nothing
 of them. It costs a second copy of the ranges, and about a microsecond per clause.
@@ -42,6 +44,7 @@ _RUN: Final = (
     FIRST * _TOGETHER**2
 )  # ordering more at a time would stop whoever changes for too long
 _SAMPLE: Final = 256  # clauses by which the columns of a shape are told apart
+_LEAST: Final = 8  # clauses of a block that is worth its zones, on average
 _BITS: Final = (20, 16, 16)  # of the numbers in the columns that clauses are ordered by
 
 
@@ -101,9 +104,7 @@ class BoundsBlocks:
             leading = self._leading.get(shape)
             if leading is None:
                 leading = self._leading[shape] = _leading(los, his)
-            yield from _blocks(
-                row[first + here], columns[leading], los[:, leading], his[:, leading]
-            )
+            yield _blocks(row[first + here], columns[leading], los[:, leading], his[:, leading])
 
 
 def _end_in(runs: tuple[_Blocks, ...], count: int, length: int) -> bool:
@@ -123,27 +124,40 @@ def _joined(blocks: list[_Blocks]) -> _Blocks:
     return _Blocks(*(np.concatenate(each) for each in zip(*blocks, strict=True)))
 
 
-def _blocks(row: Array, column: Array, lo: Array, hi: Array) -> Iterator[_Blocks]:
+def _blocks(row: Array, column: Array, lo: Array, hi: Array) -> _Blocks:
     """Clauses of one shape in blocks; a row of ranges each, those of leading columns first."""
     order = _order(lo, hi)
     row, lo, hi = row[order], lo[order], hi[order]
-    whole = len(row) // LANES * LANES
-    for here, size in ((slice(whole), LANES), (slice(whole, None), len(row) - whole)):
-        count = len(row[here]) // max(size, 1)
-        if count:
-            # From clause after clause to test after test in each block.
-            shape = (count, size, len(column))
-            los, his = (each[here].reshape(shape).transpose(0, 2, 1).copy() for each in (lo, hi))
-            yield _Blocks(
-                row[here],
-                np.full(count, size),
-                np.full(count, len(column)),
-                np.tile(column, count),
-                los.min(axis=2).ravel(),
-                his.max(axis=2).ravel(),
-                los.ravel(),
-                his.ravel(),
-            )
+    first = _first_of_blocks(lo, hi)
+    size, tests = np.diff(first, append=len(row)), len(column)
+    # From clause after clause to test after test in each block.
+    step = np.repeat(size, size)[:, None]
+    begin = np.repeat(first * (tests - 1), size)[:, None]
+    place = begin + np.arange(len(row))[:, None] + step * np.arange(tests)
+    los, his = np.empty(lo.size), np.empty(hi.size)
+    los[place], his[place] = lo, hi
+    zone_lo, zone_hi = np.minimum.reduceat(lo, first), np.maximum.reduceat(hi, first)
+    is_open = (zone_lo == zone_hi) & np.logical_or.reduceat(lo != hi, first)
+    zone_hi[is_open] = np.nextafter(zone_hi[is_open], np.inf)
+    return _Blocks(
+        *(row, size, np.full(len(first), tests), np.tile(column, len(first))),
+        *(zone_lo.ravel(), zone_hi.ravel(), los, his),
+    )
+
+
+def _first_of_blocks(lo: Array, hi: Array) -> Array:
+    """Where blocks begin among clauses in order: where leading points change, if not too often."""
+    clauses, tests = lo.shape
+    begins = np.arange(clauses) == 0
+    for test in range(tests):
+        changes = begins.copy()
+        changes[1:] |= lo[1:, test] != lo[:-1, test]
+        if (lo[:, test] < hi[:, test]).any() or np.count_nonzero(changes) * _LEAST > clauses:
+            break
+        begins = changes
+    first = np.flatnonzero(begins)
+    within = np.arange(clauses) - np.repeat(first, np.diff(first, append=clauses))
+    return np.flatnonzero(within % LANES == 0)
 
 
 def _leading(lo: Array, hi: Array) -> Array:

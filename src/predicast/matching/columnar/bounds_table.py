@@ -58,11 +58,15 @@ class _Range(NamedTuple):
 
 
 class _Ends(NamedTuple):
-    """One end of each range, as positions among the operands and one more: of those unbounded."""
+    """Both ends of each range, the lower ones first, as places among operands and what follows.
+
+    Two numbers follow: those of ends that are unbounded.
+    """
 
     place: Array
-    is_open: Array
-    more: tuple[tuple[int, int, bool], ...]  # a range, and another end that is set to it
+    open: Array  # which of them are
+    inward: Array  # where to, of these
+    more: tuple[tuple[int, int, bool], ...]  # an end, and another operand that is one, too
 
 
 class Plan(NamedTuple):
@@ -75,8 +79,7 @@ class Plan(NamedTuple):
     ends: Array  # of the ranges of each clause
     shapes: tuple[int, ...]  # of each clause: one for all that test the same columns
     columns: Array  # of all ranges
-    lows: _Ends
-    highs: _Ends
+    bounds: _Ends
 
 
 class BoundsTable:
@@ -151,8 +154,9 @@ class BoundsTable:
         to_shape[clause : clause + count * width] = plan.shapes * count
         here = slice(test, test + count * tests)
         to_column[here].reshape(count, tests)[:] = plan.columns
-        to_lo[here].reshape(count, tests)[:] = _outermost(plan.lows, numbers, -inf)
-        to_hi[here].reshape(count, tests)[:] = _outermost(plan.highs, numbers, inf)
+        bounds = _bounds_of(plan.bounds, numbers)
+        to_lo[here].reshape(count, tests)[:] = bounds[:, :tests]
+        to_hi[here].reshape(count, tests)[:] = bounds[:, tests:]
 
 
 def _narrower(
@@ -199,21 +203,22 @@ def number_rows(
     return rows if bool((np.abs(rows) < EXACT).all()) else None
 
 
-def _outermost(ends: _Ends, numbers: Array, unbounded: float) -> Array:
-    """One end of each range of many subscriptions."""
-    inward = -unbounded
-    bounds = np.empty((len(numbers), len(ends.place)))
-    bounded = ends.place >= 0
-    bounds[:, ~bounded] = unbounded
-    bounds[:, bounded] = numbers[:, ends.place[bounded]]
-    if ends.is_open.any():
-        bounds[:, ends.is_open] = np.nextafter(bounds[:, ends.is_open], inward)
-    narrower = np.maximum if inward > 0 else np.minimum
-    for number, place, is_open in ends.more:
-        end = numbers[:, place]
+def _bounds_of(ends: _Ends, numbers: Array) -> Array:
+    """Both ends of each range of many subscriptions."""
+    count, operands = numbers.shape
+    every = np.empty((count, operands + 2))
+    every[:, :operands] = numbers
+    every[:, operands:] = (-inf, inf)
+    bounds = every[:, ends.place]
+    if len(ends.open):
+        bounds[:, ends.open] = np.nextafter(bounds[:, ends.open], ends.inward)
+    for end, place, is_open in ends.more:
+        is_lower = 2 * end < len(ends.place)
+        other = numbers[:, place]
         if is_open:
-            end = np.nextafter(end, inward)
-        bounds[:, number] = narrower(bounds[:, number], end)
+            other = np.nextafter(other, inf if is_lower else -inf)
+        narrower = np.maximum if is_lower else np.minimum
+        bounds[:, end] = narrower(bounds[:, end], other)
     return bounds
 
 
@@ -247,6 +252,7 @@ class Columns:
             for clause in bounds
         )
         ends = [ends for clause in bounds for ends in clause.values()]
+        both = [*(lows for lows, _ in ends), *(highs for _, highs in ends)]
         kinds = enumerate(KINDS[type_] for type_ in outline.places)
         converters = tuple(each for each in kinds if each[1] in {Kind.STRING, Kind.TIMESTAMP})
         ranges = [each for clause in clauses for each in clause]
@@ -259,8 +265,7 @@ class Columns:
             np.cumsum([len(clause) for clause in clauses]),
             shapes,
             np.array([each.column for each in ranges], np.int32),
-            _ends_of([lows for lows, _ in ends]),
-            _ends_of([highs for _, highs in ends]),
+            _ends_of(both, len(outline.places)),
         )
 
     def _shape(self, clause: tuple[_Range, ...]) -> int:
@@ -292,11 +297,16 @@ def _range(column: int, lows: _Places, highs: _Places) -> _Range:
     return _Range(column, *low, *high, more)
 
 
-def _ends_of(ranges: Sequence[_Places]) -> _Ends:
-    first = [each[0] if each else (-1, False) for each in ranges]
-    more = [(number, *end) for number, each in enumerate(ranges) for end in each[1:]]
+def _ends_of(ranges: Sequence[_Places], operands: int) -> _Ends:
+    """The ends of ranges, of which the first half are lower ones."""
+    lower = len(ranges) // 2
+    first = [
+        each[0] if each else (operands + (end >= lower), False) for end, each in enumerate(ranges)
+    ]
+    open_ = np.flatnonzero([is_open for _, is_open in first])
+    more = [(end, *other) for end, each in enumerate(ranges) for other in each[1:]]
     place = np.array([place for place, _ in first], np.int64)
-    return _Ends(place, np.array([is_open for _, is_open in first], bool), tuple(more))
+    return _Ends(place, open_, np.where(open_ < lower, inf, -inf), tuple(more))
 
 
 @remembered(_MAX_PLAN_BYTES, lambda arguments, _: 3 * arguments[0].cost)

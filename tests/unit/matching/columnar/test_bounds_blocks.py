@@ -97,3 +97,30 @@ def test_an_event_is_tried_for_few_of_those_that_ask_for_points() -> None:
     for value in (0, 1_234, 4_000):
         inside = (zone_lo[first[:-1]] <= value) & (value <= zone_hi[first[:-1]])
         assert inside.sum() <= 2
+
+
+@pytest.mark.parametrize("absent", ["fails", "passes"])
+def test_a_point_that_all_clauses_of_a_block_ask_for_is_not_one_that_some_contradict(
+    absent: Absent,
+) -> None:
+    recent, right = Recent(absent), set()
+    for key in range(FIRST):
+        contradicts = key % 3 == 0
+        text = "x = 5 AND x = 3 AND y > 3" if contradicts else "x = 5 AND y > 3"
+        recent.add(key, outlined(parse_where(text)), 1)
+        right |= set() if contradicts else {key}
+    assert recent.blocks.clauses == FIRST
+    batch = [Event({"x": 5, "y": 4}), Event({"x": 3, "y": 4}), *events(random.Random(1), 40)]
+    assert by_event(recent, batch, 1)[:2] == [right, set()]
+    assert [set(recent.match(event, 1)) for event in batch[:2]] == [right, set()]
+
+
+def test_blocks_end_where_points_change_that_many_ask_for() -> None:
+    recent = Recent("fails")
+    for key in range(4 * FIRST):
+        text = f"kind = {key % 5} AND side = {key % 2} AND x > {key}"
+        recent.add(key, outlined(parse_where(text)), 1)
+    first, zone_lo, zone_hi = (recent.blocks.arrays[place] for place in (2, 5, 6))
+    for test in (0, 1):
+        assert (zone_lo[first[:-1] + test] == zone_hi[first[:-1] + test]).all()
+    assert len(first) - 1 == 10 * -(-4 * FIRST // 10 // 64)

@@ -3,8 +3,8 @@
 Most stand in blocks with zones (``bounds_blocks.py``); those that came last are tried one after the
 other. Which subscriptions are held is looked at last: most clauses fail before.
 
-What is done for an event that is in a block is written out there (``merged``): counting who holds
-the arrays, when they were handed over, took a fifth of the time.
+Matches are noted in arrays in which room is made beforehand, for as many as a clause or a block can
+have. To ask for room at each of them, and hand the arrays on, took half of the time.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from predicast.matching.columnar.kernels.compiling import array, entry, kernel, 
 from predicast.matching.columnar.kernels.simd import bounds_mask, lowest_bit, range_mask
 from predicast.matching.columnar.reserved import LANES
 
+_ROOM: Final = 1 << 10  # matches that there is room for at first
 _FEW: Final = 24  # events that are quicker tried one by one than 64 at a time
 
 
@@ -45,17 +46,12 @@ def _in_order(hit_keys: Any, hit_events: Any, count: int, events: int) -> Any:
 
 
 @merged
-def _hit(rows: Any, mine: int, epoch: int, event: int, hits: Any) -> Any:
-    """Note that an event matches the subscription in a row, if that is held."""
+def _noted(rows: Any, mine: int, epoch: int, event: int, hits: Any) -> Any:
+    """Note that an event matches the subscription in a row, if that is held: how many there are."""
     keys, since, gone = rows
     hit_keys, hit_events, count = hits
-    if since[mine] > epoch or gone[mine] <= epoch:
-        return hits
-    if count == len(hit_keys):
-        hit_keys = with_room(hit_keys, count, 1)
-        hit_events = with_room(hit_events, count, 1)
     hit_keys[count], hit_events[count] = keys[mine], event
-    return hit_keys, hit_events, count + 1
+    return count + ((since[mine] <= epoch) & (gone[mine] > epoch))
 
 
 @kernel
@@ -63,7 +59,10 @@ def _clauses_of_event(rows: Any, table: Any, asked: Any, event: int, hits: Any) 
     """Try the clauses of the table for one event."""
     row, ends, column, lo, hi, first, end = table
     moved, values, passes, epoch = asked
+    hit_keys, hit_events, count = hits
     lanes, bit = event // LANES, np.uint64(1) << np.uint64(event % LANES)
+    hit_keys = with_room(hit_keys, count, end - first)
+    hit_events = with_room(hit_events, count, end - first)
     test = ends[first - 1] if first else 0
     for clause in range(first, end):
         stop, held = ends[clause], True
@@ -74,8 +73,8 @@ def _clauses_of_event(rows: Any, table: Any, asked: Any, event: int, hits: Any) 
             test += 1
         test = stop
         if held:
-            hits = _hit(rows, row[clause], epoch, event, hits)
-    return hits
+            count = _noted(rows, row[clause], epoch, event, (hit_keys, hit_events, count))
+    return hit_keys, hit_events, count
 
 
 @kernel
@@ -83,6 +82,7 @@ def _clauses_of_events(rows: Any, table: Any, asked: Any, lanes: int, meant: Any
     """Try the clauses of the table for those of 64 events that are meant."""
     row, ends, column, lo, hi, first, end = table
     moved, values, passes, epoch = asked
+    hit_keys, hit_events, count = hits
     numbers = values.reshape(values.size)
     stop = ends[first - 1] if first else 0
     for clause in range(first, end):
@@ -93,41 +93,50 @@ def _clauses_of_events(rows: Any, table: Any, asked: Any, lanes: int, meant: Any
             place = here * values.shape[1] + lanes * LANES
             held &= range_mask(numbers, place, lo[test], hi[test]) | passes[here, lanes]
             test += 1
+        if held and count + LANES > len(hit_keys):
+            hit_keys = with_room(hit_keys, count, LANES)
+            hit_events = with_room(hit_events, count, LANES)
         while held:
             event = lanes * LANES + lowest_bit(held)
-            hits = _hit(rows, row[clause], epoch, event, hits)
+            count = _noted(rows, row[clause], epoch, event, (hit_keys, hit_events, count))
             held &= held - np.uint64(1)
-    return hits
+    return hit_keys, hit_events, count
 
 
 @merged
-def _block_of_event(rows: Any, blocks: Any, block: int, asked: Any, event: int, hits: Any) -> Any:
-    """Try the clauses of a block for one event, which is in its zones."""
-    row, first_clause, first_test, first_range, column, _, _, lo, hi = blocks
+def _tried_block(rows: Any, blocks: Any, block: int, asked: Any, event: int, hits: Any) -> Any:
+    """Try the clauses of a block for one event, which is in its zones: how many hits there are."""
+    row, first_clause, first_test, first_range, column, zone_lo, zone_hi, lo, hi = blocks
     moved, values, passes, epoch = asked
+    hit_keys, hit_events, count = hits
     lanes, bit = event // LANES, np.uint64(1) << np.uint64(event % LANES)
     first, place = first_clause[block], first_range[block]
     size = first_clause[block + 1] - first
     held = ~np.uint64(0) >> np.uint64(LANES - size)
     test, end = first_test[block], first_test[block + 1]
     while held and test < end:
-        here = moved[column[test]]
-        if not passes[here, lanes] & bit:
-            held &= bounds_mask(lo, hi, place, values[here, event])
+        if zone_lo[test] != zone_hi[test]:  # else all clauses ask for what the event has
+            here = moved[column[test]]
+            if not passes[here, lanes] & bit:
+                held &= bounds_mask(lo, hi, place, values[here, event])
         place += size
         test += 1
     while held:
-        hits = _hit(rows, row[first + lowest_bit(held)], epoch, event, hits)
+        mine = row[first + lowest_bit(held)]
+        count = _noted(rows, mine, epoch, event, (hit_keys, hit_events, count))
         held &= held - np.uint64(1)
-    return hits
+    return count
 
 
 @kernel
 def _blocks_of_event(rows: Any, blocks: Any, asked: Any, event: int, hits: Any) -> Any:
     """Try all blocks for one event."""
-    _, _, first_test, _, column, zone_lo, zone_hi, _, _ = blocks
+    row, _, first_test, _, column, zone_lo, zone_hi, _, _ = blocks
     moved, values, passes, _ = asked
+    hit_keys, hit_events, count = hits
     lanes, bit = event // LANES, np.uint64(1) << np.uint64(event % LANES)
+    hit_keys = with_room(hit_keys, count, len(row))
+    hit_events = with_room(hit_events, count, len(row))
     for block in range(len(first_test) - 1):
         inside, test, end = True, first_test[block], first_test[block + 1]
         while inside and test < end:
@@ -136,8 +145,8 @@ def _blocks_of_event(rows: Any, blocks: Any, asked: Any, event: int, hits: Any) 
             inside = (passed > 0) | ((zone_lo[test] <= value) & (value <= zone_hi[test]))
             test += 1
         if inside:
-            hits = _block_of_event(rows, blocks, block, asked, event, hits)
-    return hits
+            count = _tried_block(rows, blocks, block, asked, event, (hit_keys, hit_events, count))
+    return hit_keys, hit_events, count
 
 
 @kernel
@@ -145,6 +154,7 @@ def _blocks_of_events(rows: Any, blocks: Any, asked: Any, lanes: int, meant: Any
     """Try all blocks for those of 64 events that are meant."""
     _, _, first_test, _, column, zone_lo, zone_hi, _, _ = blocks
     moved, values, passes, _ = asked
+    hit_keys, hit_events, count = hits
     numbers = values.reshape(values.size)
     for block in range(len(first_test) - 1):
         inside, test, end = meant, first_test[block], first_test[block + 1]
@@ -153,11 +163,14 @@ def _blocks_of_events(rows: Any, blocks: Any, asked: Any, lanes: int, meant: Any
             place = here * values.shape[1] + lanes * LANES
             inside &= range_mask(numbers, place, zone_lo[test], zone_hi[test]) | passes[here, lanes]
             test += 1
+        if inside and count + LANES * LANES > len(hit_keys):
+            hit_keys = with_room(hit_keys, count, LANES * LANES)
+            hit_events = with_room(hit_events, count, LANES * LANES)
         while inside:
             event = lanes * LANES + lowest_bit(inside)
-            hits = _block_of_event(rows, blocks, block, asked, event, hits)
+            count = _tried_block(rows, blocks, block, asked, event, (hit_keys, hit_events, count))
             inside &= inside - np.uint64(1)
-    return hits
+    return hit_keys, hit_events, count
 
 
 @entry(
@@ -215,7 +228,7 @@ def match_bounds(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would
         *(block_column, zone_lo, zone_hi, block_lo, block_hi),
     )
     asked = (moved, values, passes, epoch)
-    hits = (np.empty(64, np.int32), np.empty(64, np.int32), 0)
+    hits: Any = (np.empty(_ROOM, np.int32), np.empty(_ROOM, np.int32), np.int64(0))
     for start in range(0, events, LANES):
         count, lanes = min(events - start, LANES), start // LANES
         if count > _FEW:
@@ -226,4 +239,5 @@ def match_bounds(  # noqa: PLR0913, PLR0917  # arrays and numbers: a tuple would
         for event in range(start, start + count):
             hits = _clauses_of_event(rows, table, asked, event, hits)
             hits = _blocks_of_event(rows, blocks, asked, event, hits)
-    return _in_order(*hits, events)
+    hit_keys, hit_events, number = hits
+    return _in_order(hit_keys, hit_events, number, events)
