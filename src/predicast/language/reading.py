@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from predicast.errors import LanguageError
 from predicast.language.class_tests import names_classes
-from predicast.language.derived_names import check_attributes, names_derived
+from predicast.language.derived_names import check_attributes, may_compute
 from predicast.language.where import parse_where
 from predicast.language.where.cache import outlined_where
 from predicast.language.where.printer import expression_text
@@ -99,7 +99,7 @@ def stated_by(
         return expression.stated, None
     if isinstance(expression, Subscription):
         stated = outlined(expression)
-        if names_derived(stated.outline):
+        if may_compute(stated.outline):
             check_attributes(expression.constraints())
         return stated, None
     return outlined(to_subscription(expression)), None
