@@ -17,7 +17,7 @@ from predicast.covering.filter import _reduced
 from predicast.covering.ranges import as_domain
 from predicast.engine.templates import _direct
 from predicast.language import parametric, parse_where
-from predicast.language.derived_names import names_derived
+from predicast.language.derived_names import may_compute
 from predicast.language.parameters import _remembered
 from predicast.language.where import ShapeCache
 from predicast.language.where.cache import _shared, outlined_where
@@ -34,7 +34,7 @@ CACHES: dict[str, BoundedCache[Any, Any]] = {
     "patterns of shapes": _shared._patterns,
     "latest patterns": _shared._latest,
     "outlines of values": OF_VALUES,
-    "outlines that name what is derived": names_derived.cache,
+    "outlines that name what is derived": may_compute.cache,
     "outlines by types": OUTLINES,
     "outlines": outline_of.cache,
     "texts with parameters": _remembered.cache,

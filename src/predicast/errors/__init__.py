@@ -30,6 +30,7 @@
     │   ├── NestingTooDeepError
     │   ├── TooManyClausesError        matcher, constraint (also an UnsupportedByMatcherError)
     │   ├── ListTooLongError
+    │   ├── TooManyAlternativesError
     │   ├── GraphTooLargeError
     │   ├── WindowTooLargeError
     │   └── IdsTooLargeError
@@ -150,6 +151,7 @@ from predicast.errors.limits import (
     ListTooLongError,
     NestingTooDeepError,
     TextTooLongError,
+    TooManyAlternativesError,
     WindowTooLargeError,
 )
 from predicast.errors.model import (
@@ -262,6 +264,7 @@ __all__ = [
     "TableError",
     "TableNotWrittenError",
     "TextTooLongError",
+    "TooManyAlternativesError",
     "TooManyClausesError",
     "TooManySubscriptionsError",
     "UnknownClassError",

@@ -24,6 +24,10 @@ class ListTooLongError(LimitError):
     """A list of an event with more elements than one is allowed to have."""
 
 
+class TooManyAlternativesError(LimitError):
+    """A region event that would have to be tried in too many ways on one subscription."""
+
+
 class GraphTooLargeError(LimitError):
     """A graph, or a graph pattern, with more statements than one is allowed to have."""
 

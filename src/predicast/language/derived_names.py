@@ -16,10 +16,12 @@ from predicast.derived.tree import Constant, Span
 from predicast.errors import InvalidExpressionError, LanguageError, ParseError
 from predicast.language.where.printer import DERIVED
 from predicast.model import Constraint, Subscription
+from predicast.model.operators import ELEMENTS, JOINED
 from predicast.model.outline import Outline
 
 # With no backslash but that of a quote.
 _CESQL: Final = re.compile(r"cesql\('((?:[^'\\]|\\')*)'\)")
+_OF_ELEMENTS: Final = ELEMENTS | JOINED  # what may be about elements
 _MAX_BYTES: Final = 8 << 20  # of expressions that are remembered: some thousands of them
 
 
@@ -93,22 +95,39 @@ def list_name(attribute: str) -> str:
 
 
 @remembered(_MAX_BYTES, lambda arguments, _: arguments[0].cost)
-def names_derived(outline: Outline) -> bool:
-    """Whether a subscription of this outline looks at a derived attribute."""
-    return any(map(is_derived, outline.attributes()))
+def may_compute(outline: Outline) -> bool:
+    """Whether a subscription of this outline may look at a derived attribute, be it of elements."""
+    operators = {slot.operator for slot in outline.slots()}
+    return not operators.isdisjoint(_OF_ELEMENTS) or any(map(is_derived, outline.attributes()))
 
 
 def check_attributes(constraints: Iterable[Constraint]) -> None:
     """Refuse names of derived attributes that are not written in their one way.
 
-    And conditions on the elements of what is no list: neither text nor JSON could state them.
+    And conditions on the elements of what is no list, or on what is computed from elements where
+    the list's name does not say so: neither text nor JSON could state them.
     """
     for constraint in constraints:
-        if not is_derived(constraint.attribute):
-            continue
-        canonical = canonical_attribute(constraint.attribute)
-        if canonical != constraint.attribute:
-            raise LanguageError(f"the attribute {constraint.attribute!r} is written {canonical!r}")
-        for part in constraint.plain():
-            if isinstance(part.operand, Subscription):
-                list_attribute(part.attribute, part.operand)
+        if is_derived(constraint.attribute):
+            canonical = canonical_attribute(constraint.attribute)
+            if canonical != constraint.attribute:
+                raise LanguageError(
+                    f"the attribute {constraint.attribute!r} is written {canonical!r}"
+                )
+        if constraint.operator in _OF_ELEMENTS:
+            for part in constraint.plain():
+                if isinstance(part.operand, Subscription):
+                    _check_list(part.attribute, part.operand)
+
+
+def _check_list(attribute: str, wanted: Subscription) -> None:
+    check_attributes(wanted.constraints())
+    named = list_attribute(attribute, wanted)
+    if not {*_computed_from(named)} <= {*_computed_from(attribute)}:
+        raise LanguageError(f"the attribute {attribute!r} of this condition is written {named!r}")
+
+
+def _computed_from(attribute: str) -> Iterable[str]:
+    """What is computed from the elements of a list, by name."""
+    tree = expression_of(attribute) if is_derived(attribute) else None
+    return [name for name, _ in tree.computed] if isinstance(tree, Each) else ()

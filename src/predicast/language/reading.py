@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, TypeVar
 
 from predicast.errors import LanguageError
 from predicast.language.class_tests import names_classes
-from predicast.language.derived_names import check_attributes, names_derived
+from predicast.language.derived_names import check_attributes, may_compute
 from predicast.language.where import parse_where
 from predicast.language.where.cache import outlined_where
 from predicast.language.where.printer import expression_text
@@ -105,6 +105,6 @@ def stated_by(
 def stated_by_object(subscription: Subscription) -> Stated:
     """What a subscription that was built states; names of derived attributes are looked at."""
     stated = outlined(subscription)
-    if names_derived(stated.outline):
+    if may_compute(stated.outline):
         check_attributes(subscription.constraints())
     return stated

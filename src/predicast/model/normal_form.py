@@ -230,22 +230,27 @@ def _clauses(node: Node[T]) -> list[NormalClause[T]] | None:
 def _conjunction(node: And[T]) -> list[NormalClause[T]]:
     choices = [_clauses(part) for part in node.parts]
     few = [each for each in choices if each is not None]
-    if len(few) == len(choices) and _is_little(node, few):
+    if len(few) == len(choices) and _is_little(_written(node), [*map(_sizes, few)]):
         return [_together(chosen) for chosen in product(*few)]
     return _kept(node, choices)
 
 
-def _is_little(node: And[T], choices: Sequence[Sequence[NormalClause[T]]]) -> bool:
-    """Whether distributing AND makes few clauses of little more than was written."""
-    count = prod(map(len, choices))
+def _written(node: Node[T]) -> int:
+    """How many tests an expression is made of."""
+    return sum([test.size for test in leaves_of(node)])
+
+
+def _sizes(clauses: Sequence[NormalClause[T]]) -> list[int]:
+    """How many tests each clause is made of."""
+    return [sum([test.size for test in clause.leaves()]) for clause in clauses]
+
+
+def _is_little(written: int, sizes: Sequence[Sequence[int]]) -> bool:
+    """Whether distributing AND over clauses of these sizes makes few of little more tests."""
+    count = prod(map(len, sizes))
     if count > _MOST_CLAUSES:
         return False
-    tests = sum(
-        sum([test.size for test in clause.leaves()]) * (count // len(choice))
-        for choice in choices
-        for clause in choice
-    )
-    written = sum([test.size for test in leaves_of(node)])
+    tests = sum(sum(each) * (count // len(each)) for each in sizes if each)
     return tests <= _GROWTH * written + _SMALL
 
 
@@ -275,10 +280,11 @@ def _kept(node: And[T], choices: Sequence[list[NormalClause[T]] | None]) -> list
     kept = NormalClause(tests, _rest([*ors.values()]))
     if any(_reach(test) < _NOT_FOUND_BY for test in tests):
         return [kept]
+    written, beside = _written(node), _sizes([kept])
     found = {
         place: max(_reach_of(clause) for clause in choice)
         for place in ors
-        if (choice := choices[place]) is not None and _is_little(node, [choice, [kept]])
+        if (choice := choices[place]) is not None and _is_little(written, [_sizes(choice), beside])
     }
     best = min(found, key=found.__getitem__, default=None)
     if best is None or found[best] >= _NOT_FOUND_BY:

@@ -1,14 +1,8 @@
 """Whether an event satisfies the rest of a clause: an expression of AND and OR over constraints.
 
 A point event decides every constraint, and the expression with them. A region event chooses a point
-of each of its intervals, and *one* point must satisfy all that the clause says. So the alternatives
-of the rest are searched, depth first: the constraints chosen so far on an attribute must leave its
-interval a point (``domain_of``), or the search turns back.
-
-Cost of a search: what only points decide is decided first, and alternatives that an interval leaves
-no point are never entered. In the worst case, ORs over several intervals that contradict each other
-late, it tries every combination of alternatives, exponentially many: the question is as hard as
-that of satisfying a propositional formula. Ordinary rests have a handful.
+of each of its intervals, and *one* point must satisfy all that the clause says: what only points
+decide is decided first, and then a point is searched for (``region_search.py``).
 """
 
 from __future__ import annotations
@@ -19,13 +13,10 @@ from predicast.model.constraint import Absent, Constraint, Truth, joined_truth
 from predicast.model.domain import domain_of
 from predicast.model.elements import Elements
 from predicast.model.event import Event
-from predicast.model.expression import And, Expression, Leaf, Not, Or
+from predicast.model.expression import And, Expression, Leaf, Not, Or, leaves_of
 from predicast.model.interval import Interval
+from predicast.model.region_search import some_point
 from predicast.model.values import Value
-
-_Chosen = dict[str, tuple[Constraint, ...]]
-# Expressions that are all to hold, as a linked list: alternatives share what comes after them.
-_Pending = tuple[Expression, "_Pending"] | None
 
 
 def rest_holds(
@@ -35,12 +26,11 @@ def rest_holds(
     left = _decided(rest, event, absent)
     if isinstance(left, bool):
         return left
-    chosen: _Chosen = {}
-    for constraint in constraints:
-        if isinstance(event.get(constraint.attribute), Interval):
-            before = chosen.get(constraint.attribute, ())
-            chosen[constraint.attribute] = (*before, constraint)
-    return _some_point((left, None), chosen, event, absent)
+    asked = (*constraints, *leaves_of(left))
+    values = {each.attribute: event.get(each.attribute) for each in asked}
+    intervals = {name: value for name, value in values.items() if isinstance(value, Interval)}
+    beside = [each for each in constraints if each.attribute in intervals]
+    return some_point(left, beside, intervals, absent)
 
 
 def rest_truth(rest: Expression, get: Callable[[str], Value | Elements | None]) -> Truth:
@@ -73,26 +63,4 @@ def _decided(node: Expression, event: Event, absent: Absent) -> bool | Expressio
             return is_or
     if len(left) < 2:
         return left[0] if left else not is_or
-    # What narrows the choice comes before what leaves one.
-    left.sort(key=lambda part: isinstance(part, Or))
     return Or(tuple(left)) if is_or else And(tuple(left))
-
-
-def _some_point(pending: _Pending, chosen: _Chosen, event: Event, absent: Absent) -> bool:
-    while pending is not None:
-        node, pending = pending
-        if isinstance(node, Leaf):
-            attribute = node.constraint.attribute
-            value = event.get(attribute)
-            assert isinstance(value, Interval)
-            together = (*chosen.get(attribute, ()), node.constraint)
-            if not domain_of(together, absent).meets(value):
-                return False
-            chosen = {**chosen, attribute: together}
-        elif isinstance(node, And):
-            for part in reversed(node.parts):
-                pending = (part, pending)
-        else:
-            assert isinstance(node, Or)
-            return any(_some_point((part, pending), chosen, event, absent) for part in node.parts)
-    return True

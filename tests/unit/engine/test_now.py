@@ -136,7 +136,7 @@ def test_a_time_has_a_zone_or_is_in_utc() -> None:
     [
         ("at < now(1)", "closing parenthesis of now()"),
         ("at < now", "write now()"),
-        ("at < current_timestamp", "write now()"),
+        ("at < localtimestamp", "write now()"),
         ("now() + 1 > at", "takes"),
     ],
 )

@@ -29,7 +29,7 @@ from predicast.language import (
 )
 from predicast.language.arrow_form import SCHEMA
 from predicast.language.where import ShapeCache
-from predicast.model import Event, Operator
+from predicast.model import Constraint, Event, Leaf, Operator, Subscription
 from predicast.model.constraint import MAX_LISTS
 
 TEXTS = {
@@ -225,3 +225,32 @@ def test_unknown_conditions_are_about_absence() -> None:
     subscription = parse_where("array_contains(tags, 'a') IS UNKNOWN")
     [constraint] = subscription.constraints()
     assert (constraint.attribute, constraint.operator) == ("tags", Operator.ABSENT)
+
+
+def test_what_no_longer_matters_is_not_computed() -> None:
+    for text in (
+        "exists(a, e -> lower(e) = 'x' OR TRUE)",
+        "forall(a, e -> lower(e) = 'x' OR 1 = 1)",
+    ):
+        subscription = parse_where(text)
+        assert subscription.attributes() == {"a"}
+        assert parse_where(to_where(subscription)) == subscription
+
+
+def test_a_condition_built_by_hand_on_what_is_computed_from_elements_is_checked() -> None:
+    """Under another name nothing would be computed, and nothing match."""
+    wanted = parse_where("lower(element) = 'x'")
+    misnamed = Constraint("a", Operator.HAS, wanted)
+    either = Constraint("a", Operator.ANY, (misnamed, Constraint("a", Operator.EQ, 5)))
+    for constraint in (misnamed, misnamed.negated(), either):
+        for given in (Leaf(constraint), Subscription.of([[constraint]])):
+            with pytest.raises(LanguageError, match=r"written '=elements\(a, lower\(element\)\)'"):
+                Engine().subscribe(given)
+    inner = Constraint("element", Operator.HAS, wanted)
+    with pytest.raises(LanguageError, match="lower"):
+        Engine().subscribe(Leaf(Constraint("a", Operator.HAS, Subscription.of([[inner]]))))
+    engine = Engine()
+    engine.subscribe(
+        Leaf(Constraint("=elements(a, lower(element))", Operator.HAS, wanted)), id="right"
+    )
+    assert engine.match({"a": ["X"]}) == ["right"]

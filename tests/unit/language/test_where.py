@@ -133,7 +133,7 @@ def test_what_is_said_twice_is_kept_once() -> None:
         ("a = TIMESTAMP 'soon'", 1, 15, "not a timestamp"),
         ("a = TIMESTAMP '2026-02-30'", 1, 15, "not a timestamp"),
         ("a < TRUE", 1, 1, "does not order booleans"),
-        ("1 < 2", 1, 5, "two values"),
+        ("1 < '2'", 1, 5, "two values"),
         ("a.1 = 2", 1, 3, "name after the dot"),
         ("a = 'x' 'y'", 1, 9, "two strings"),
         ("`` = 1", 1, 1, "empty"),
@@ -216,3 +216,32 @@ def test_text_is_the_only_thing_parsed() -> None:
 )
 def test_prints(text: str, printed: str) -> None:
     assert to_where(parse_where(text)) == printed
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("1 = 1 AND x > 5", "x > 5"),
+        ("x > 5 OR 1 = 0", "x > 5"),
+        ("NOT (2 <= 1.5) AND x > 5", "x > 5"),
+        ("(1 = 1) IS TRUE AND x > 5", "x > 5"),
+        ("1 + 1 != 2", "FALSE"),
+        ("x > CURRENT_TIMESTAMP - INTERVAL 5 MINUTES", "x > now() - INTERVAL 5 MINUTES"),
+        ("CURRENT_TIMESTAMP > x", "now() > x"),
+        (
+            "x >= current_date AND hour(Current_Timestamp) = 5",
+            "x >= current_date() AND hour(now()) = 5",
+        ),
+    ],
+)
+def test_what_programs_and_standards_write(text: str, same: str) -> None:
+    assert parse_where(text) == parse_where(same)
+    assert parse_where(text) == parse_where(same)  # also the second time
+
+
+def test_an_attribute_may_be_called_as_the_time_is() -> None:
+    assert parse_where("`current_date` = 5").attributes() == {"current_date"}
+    assert parse_where("current_date.day = 5 AND a.current_timestamp = 6").attributes() == {
+        "current_date.day",
+        "a.current_timestamp",
+    }

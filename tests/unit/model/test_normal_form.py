@@ -1,5 +1,7 @@
 """Expressions as clauses while those are few, and as the rests of clauses past that."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from predicast import Engine, Event, Interval, attr
@@ -16,7 +18,9 @@ from predicast.model import (
     Operator,
     Or,
     Subscription,
+    normal_form,
 )
+from predicast.model.expression import leaves_of
 
 WIDE = " AND ".join(f"(a{i} = 1 OR b{i} = 1)" for i in range(9))  # 512 clauses
 NEED_CLAUSES = sorted(set(matcher_names()) - {"brute-force"})
@@ -129,3 +133,24 @@ def test_a_built_expression_means_what_the_text_does() -> None:
     assert entry.subscription == parse_where("x = 5 AND " + WIDE)
     assert subscription_from_json(subscription_to_json(entry.subscription)) == entry.subscription
     assert isinstance(entry.subscription, Subscription)
+
+
+def test_keeping_many_alternatives_looks_at_each_a_few_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked = 0
+
+    def counting(node: Expression) -> Iterator[Constraint]:
+        nonlocal looked
+        for leaf in leaves_of(node):
+            looked += 1
+            yield leaf
+
+    monkeypatch.setattr(normal_form, "leaves_of", counting)
+    counts = []
+    for ors in (100, 200):
+        looked = 0
+        parts = [(attr(f"a{n}") == n) | (attr(f"b{n}") == 1) for n in range(ors)]
+        normal_form.subscription_of(And(tuple(parts)))
+        counts.append(looked)
+    assert counts[1] <= 2.1 * counts[0]

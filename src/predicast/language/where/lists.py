@@ -32,6 +32,7 @@ from predicast.model import Leaf, Not, Operator
 from predicast.model.constraint import MAX_LISTS
 from predicast.model.elements import ELEMENT, FIELDS
 from predicast.model.expression import leaves_of
+from predicast.model.normal_form import normalised
 
 
 class ListReader(ConstraintReader):
@@ -164,6 +165,9 @@ class ListReader(ConstraintReader):
             for test in tests
             if test.attribute.startswith(DERIVED)
         }
+        if computed:  # OR TRUE leaves nothing of what stands beside it
+            left = {test.attribute for clause in normalised(condition) for test in clause.leaves()}
+            computed = {name: tree for name, tree in computed.items() if name in left}
         return ConstraintTemplate(
             self._attribute(list_tree(attribute, computed)),
             Operator.HAS,

@@ -62,8 +62,8 @@ _SIGN: Final = Mistake("this sign has no meaning here", "a parameter is like :lo
 
 # Where a value, or a whole condition, is expected.
 AT_VALUE: Final[dict[str, Mistake]] = {
-    **dict.fromkeys(("NOW", "CURRENT_TIMESTAMP", "CURRENT_DATE", "CURDATE", "GETDATE"), _CLOCK),
-    **dict.fromkeys(("CURRENT_TIME", "LOCALTIMESTAMP", "SYSDATE", "UNIX_TIMESTAMP"), _CLOCK),
+    **dict.fromkeys(("NOW", "CURDATE", "GETDATE", "CURRENT_TIME"), _CLOCK),
+    **dict.fromkeys(("LOCALTIMESTAMP", "SYSDATE", "UNIX_TIMESTAMP"), _CLOCK),
     "CONVERT": _CAST,
     **dict.fromkeys(("ANY", "ALL", "SOME", "ARRAY", "["), _LIST),
     **dict.fromkeys(("NONE", "NIL", "UNDEFINED"), _NOTHING),

@@ -37,7 +37,7 @@ with its place otherwise.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 from sqlglot.tokenizer_core import Token, TokenType
 
@@ -48,10 +48,11 @@ from predicast.language.where.lists import ListReader
 from predicast.language.where.operands import PRESENCE_FUNCTIONS, STRING_FUNCTIONS
 from predicast.language.where.position import error_at
 from predicast.language.where.scalars import Operand
-from predicast.language.where.shape import ConstraintTemplate
+from predicast.language.where.shape import ConstraintTemplate, Literal
 from predicast.language.where.tokens import END
 from predicast.language.where.truth import Plain, Written, is_true, is_unknown, plain
-from predicast.model import And, Kind, Leaf, Not, Operator, Or
+from predicast.model import And, Constraint, Kind, Leaf, Not, Operator, Or
+from predicast.model.elements import ELEMENT
 
 MAX_NESTING: Final = 64
 _MAX_UNKNOWN: Final = 4  # inside one another: each says twice what it is about
@@ -419,10 +420,21 @@ class Parser(ListReader):
         operator = _COMPARISONS[self._advance().token_type]
         begin = self._position
         right = self._operand("an attribute")
-        if right.literal is not None:
+        if right.literal is None:
+            return self._behind_comparison(self._comparison(left, operator, right, at))
+        numbers = [self._number_of(side.literal) for side in (left, right)]
+        if None in numbers:
             self._position = begin
             self._fail("this compares two values", hint=self._instead_of_value(at))
-        return self._behind_comparison(self._comparison(left, operator, right, at))
+        # 1 = 1, as programs write that put conditions together. What they are about is no matter.
+        holds = Constraint(ELEMENT, operator, numbers[1]).holds(numbers[0])
+        return self._behind_comparison(And(()) if holds else Or(()))
+
+    def _number_of(self, literal: Literal | None) -> Any:
+        """The number that a literal is, if it is one; a string was perhaps meant to be a name."""
+        if literal is None or literal.kind is not Kind.NUMBER:
+            return None
+        return literal.convert(self._text[literal.start : literal.end])
 
     def _call(self) -> ConstraintTemplate:
         at = self._advance()

@@ -91,6 +91,7 @@ _FLOATS: Final = frozenset({TokenType.DOUBLE, TokenType.FLOAT, TokenType.DECIMAL
 _DATE: Final = re.compile(r"[0-9]{4}([-/])[0-9]{1,2}\1[0-9]{1,2}(?![\w.])")
 # What they are cast to.
 _CLOCKS: Final = {"now": None, "current_timestamp": None, "current_date": "DATE", "curdate": "DATE"}
+_BARE_CLOCKS: Final = frozenset({TokenType.CURRENT_TIMESTAMP, TokenType.CURRENT_DATE})
 _COMPUTED_FUNCTIONS: Final = frozenset({*WORDS, "cast", "try_cast"})
 
 
@@ -138,7 +139,7 @@ class ScalarReader(OperandReader):
             literal = self._literal(what)
             if self._token.token_type not in _CONTINUES:
                 return Operand(None, literal, token.start)
-        elif self._at_name() and not self._at_call() and not self._at_span():
+        elif self._at_name() and not (self._at_call() or self._at_span() or self._at_clock()):
             if not first and token.token_type is not TokenType.IDENTIFIER:
                 self._refuse_known_value()
             name = self._name()
@@ -197,6 +198,8 @@ class ScalarReader(OperandReader):
         return self._at_name() and self._at_call()
 
     def _at_clock(self) -> bool:
+        if self._token.token_type in _BARE_CLOCKS:
+            return self._peek(1).token_type is not TokenType.DOT
         return self._at_call() and self._token.text.lower() in _CLOCKS
 
     def _at_parenthesised_value(self) -> bool:
@@ -288,9 +291,9 @@ class ScalarReader(OperandReader):
     def _clock(self) -> Tree:
         """``now()``, or the day on which it is."""
         called = self._advance()
-        self._advance()
-        hint = "it takes nothing, and is when the event arrives, in UTC"
-        self._expect(TokenType.R_PAREN, f"the closing parenthesis of {called.text}()", hint)
+        if self._take(TokenType.L_PAREN):
+            hint = "it takes nothing, and is when the event arrives, in UTC"
+            self._expect(TokenType.R_PAREN, f"the closing parenthesis of {called.text}()", hint)
         return CLOCK if _CLOCKS[called.text.lower()] is None else call("cast DATE", [CLOCK])
 
     def _primary(self, what: str) -> Tree:

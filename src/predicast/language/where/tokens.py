@@ -23,23 +23,29 @@ class TokenReader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = _tokens(text)
+        self._token: Token  # the one here: it is looked at six times before the next is
         self._position = 0
 
     @property
-    def _token(self) -> Token:
-        return self._peek(0)
+    def _position(self) -> int:
+        return self._place
+
+    @_position.setter
+    def _position(self, place: int) -> None:
+        self._place = place
+        self._token = self._tokens[place] if place < len(self._tokens) else END
 
     @property
     def _previous(self) -> Token:
-        return self._tokens[self._position - 1]
+        return self._tokens[self._place - 1]
 
     def _peek(self, ahead: int) -> Token:
-        position = self._position + ahead
+        position = self._place + ahead
         return self._tokens[position] if 0 <= position < len(self._tokens) else END
 
     def _advance(self) -> Token:
         token = self._token
-        self._position += 1
+        self._position = self._place + 1
         return token
 
     def _take(self, token_type: TokenType) -> bool:

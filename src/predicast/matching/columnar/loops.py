@@ -8,7 +8,7 @@ compiled ones are ready they take the place of the plain ones in a single assign
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from predicast.arrays import Array
@@ -23,7 +23,7 @@ from predicast.matching.columnar.plain.matching import (
     match_event,
     match_events,
 )
-from predicast.matching.columnar.plain.patterns import find_event_tests, find_tests
+from predicast.matching.columnar.plain.patterns import find_tests
 from predicast.matching.columnar.plain.recent import match_bounds
 from predicast.matching.columnar.plain.results import gather, keep_live, mark_deleted
 from predicast.matching.columnar.plain.words import (
@@ -38,7 +38,7 @@ class Loops(NamedTuple):
     """One way of doing all of them."""
 
     match_events: Callable[..., tuple[Array, Array, Array, Array]]
-    match_event: Callable[[Question, Sequence[Array], int], tuple[int, int]]
+    match_event: Callable[[Question, int], tuple[int, int]]
     match_doubtful: Callable[..., tuple[Array, Array]]
     gather: Callable[..., tuple[Array, Array]]
     mark_deleted: Callable[..., int]
@@ -52,7 +52,6 @@ class Loops(NamedTuple):
     number_words: Callable[..., Array]
     code_texts: Callable[..., None]
     find_tests: Callable[..., tuple[Array, Array, Array]]
-    find_event_tests: Callable[..., tuple[int, int]]
     most_events: int  # of a batch at a time: after them a faster way may be there
 
 
@@ -72,7 +71,6 @@ PLAIN: Final = Loops(
     number_words,
     code_texts,
     find_tests,
-    find_event_tests,
     most_events=256,
 )
 now = PLAIN

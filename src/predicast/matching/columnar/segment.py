@@ -15,7 +15,7 @@ it is written to: it never moves.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ from predicast.matching.columnar.layout.building import read_blocks
 from predicast.matching.columnar.layout.image import Image, SegmentArrays, packed
 from predicast.matching.columnar.layout.question import Question, QuestionArrays
 from predicast.matching.columnar.layout.rows import row_arrays
-from predicast.matching.columnar.patterns.hits import NO_HITS, Hits, OtherTests, no_hits
-from predicast.matching.columnar.patterns.pattern_index import EventRoom
+from predicast.matching.columnar.patterns.hits import OtherTests, no_hits
 from predicast.matching.columnar.reserved import IS_POINT, OF_PROGRAM
 from predicast.matching.columnar.runs import Runs, with_starts
 from predicast.model import Absent, Event
@@ -42,19 +41,18 @@ EVERY: Final = np.iinfo(np.int64).max  # more than any number of matches
 _FOUND: Final = 1 << 12  # matches of one event that there is room for at first
 
 
-class _Room:
+class _Room(NamedTuple):
     """What asking one event writes to; nobody else does meanwhile."""
 
-    __slots__ = ("codes", "found", "patterns", "question", "raw")
+    codes: OneEvent
+    question: Question
+    raw: Array
+    found: Array
 
-    def __init__(self, codes: OneEvent, patterns: EventRoom, question: Question) -> None:
-        self.codes, self.patterns, self.question = codes, patterns, question
-        self.raw, self.found = question.arrays.raw, question.arrays.found
-
-    def moved(self, **others: Array) -> _Room:
-        """The same with some arrays elsewhere."""
-        arrays = self.question.arrays._replace(**others)
-        return _Room(self.codes, self.patterns, Question(arrays))
+    @classmethod
+    def of(cls, codes: OneEvent, question: Question) -> _Room:
+        """The room that a question has."""
+        return cls(codes, question, question.arrays.raw, question.arrays.found)
 
 
 class Segment:
@@ -199,18 +197,21 @@ class Segment:
             room = self._rooms.pop()
         except IndexError:  # others are asking, or nobody has yet
             room = self._room()
-        codes, tests = room.codes, self._other_tests
+        codes, question = room.codes, room.question
         self._coder.write(event, codes)
         if codes.raw is not room.raw:  # its strings are longer than all before
-            room = room.moved(raw=codes.raw)
-        hits = tests.of_event(event, codes, room.patterns) if self.others else NO_HITS
-        count, doubts = loops.now.match_event(room.question, hits, epoch)
-        if count < 0:
-            room = room.moved(found=np.empty(-count, np.int32))
-            count, doubts = loops.now.match_event(room.question, hits, epoch)
+            question = Question(question.arrays._replace(raw=codes.raw))
+        if self._other_tests.has_others:
+            question = question.give(self._other_tests.beside(event))
+        count, doubts = loops.now.match_event(question, epoch)
+        while count < 0:
+            question = question.with_room()
+            count, doubts = loops.now.match_event(question, epoch)
+        if question is not room.question:
+            room = _Room.of(codes, question)
         keys: list[int] = room.found[:count].tolist()
         if doubts:
-            keys += self._doubtful(room, hits, epoch)
+            keys += self._doubtful(room, epoch)
         self._rooms.append(room)
         return keys
 
@@ -221,15 +222,17 @@ class Segment:
             *(*self.image, self._deleted, self._since),
             *self._coder.pools(),
             *(*codes.numbers, codes.spots, codes.raw),
-            *(*codes.arrays, self._unmarked(), np.empty(_FOUND, np.int32)),
+            *(*codes.arrays, *self._other_tests.room()),
+            *(self._unmarked(), np.empty(_FOUND, np.int32)),
         )
-        return _Room(codes, self._other_tests.room(), Question(QuestionArrays._make(arrays)))
+        return _Room.of(codes, Question(QuestionArrays._make(arrays)))
 
-    def _doubtful(self, room: _Room, hits: Hits, epoch: int) -> list[int]:
+    def _doubtful(self, room: _Room, epoch: int) -> list[int]:
         """What one event matches among the clauses that are in doubt; asked for once more."""
-        asked = (*self.image, *room.codes.arrays, *hits, room.question.arrays.marks)
+        arrays = room.question.arrays
+        asked = (*self.image, *room.codes.arrays, *room.question.hits(), arrays.marks)
         _, _, doubtful, questions = loops.now.match_events(*asked, False, EVERY)
-        answers = self._other_tests.answers_of_event(room.codes, room.patterns, questions)
+        answers = self._other_tests.answers_of_event(arrays, questions)
         keys, _ = loops.now.match_doubtful(*asked, doubtful, answers)
         loops.now.keep_live(keys, self._deleted, self._since, epoch)
         return keys[keys >= 0].tolist()  # type: ignore[no-any-return]

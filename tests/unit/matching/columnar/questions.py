@@ -7,6 +7,7 @@ import numpy as np
 from predicast.matching.columnar.compile.axes import Axis
 from predicast.matching.columnar.event_codes import EventCoder, OneEvent
 from predicast.matching.columnar.layout.question import QuestionArrays
+from predicast.matching.columnar.patterns.pattern_index import PatternIndex
 
 
 def blank_question(axes: int) -> QuestionArrays:
@@ -21,6 +22,7 @@ def blank_question(axes: int) -> QuestionArrays:
         *(np.zeros(axes, np.int64), np.zeros(axes), np.zeros(axes, np.uint8)),
         *(np.full(1, -1, np.int64), none),
         *(low, high, np.zeros((1, axes), bool), np.arange(axes, dtype=np.int32)),
+        *PatternIndex([]).room(),
         *(np.zeros(1, np.int32), ints),
     )
 
@@ -29,4 +31,4 @@ def coded_by(coder: EventCoder, one: OneEvent, axes: list[Axis]) -> QuestionArra
     """Of an event that was written, by the cuts of a coder."""
     blank = blank_question(len(axes))
     said = (*one.numbers, one.spots, one.raw, *one.arrays)
-    return QuestionArrays._make((*blank[:4], *coder.pools(), *said, *blank[-2:]))
+    return QuestionArrays._make((*blank[:4], *coder.pools(), *said, *blank[-11:]))

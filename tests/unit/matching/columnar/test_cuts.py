@@ -17,7 +17,6 @@ from predicast.matching.columnar.compile.cuts import NumberCuts, ranked_apart, s
 from predicast.matching.columnar.compile.from_clauses import coded
 from predicast.matching.columnar.event_codes import EventCoder
 from predicast.matching.columnar.layout.question import Question
-from predicast.matching.columnar.patterns.hits import NO_HITS
 from predicast.matching.columnar.value_codes import value_code
 from predicast.model import Clause, Constraint, Operator
 from predicast.testing import strategies as some
@@ -105,7 +104,7 @@ def test_single_events_and_batches_are_coded_operands(
         for number, event in enumerate(events):
             one = coder.blank()
             coder.write(event, one)
-            loops.now.match_event(Question(coded_by(coder, one, axes)), NO_HITS, -1)
+            loops.now.match_event(Question(coded_by(coder, one, axes)), -1)
             for single, many in zip(one.arrays[:3], batch[:3], strict=True):
                 assert (single[0] == many[number, batch.column]).all()
 

@@ -13,7 +13,6 @@ from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.kernels import entries
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.layout.question import Question
-from predicast.matching.columnar.patterns.hits import NO_HITS
 from predicast.matching.columnar.reserved import LANES, NOT_THERE, UNREACHABLE
 from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.model import Clause, Constraint, Operator, Subscription
@@ -190,7 +189,7 @@ def test_numbers_of_one_event(seed: int) -> None:
         asked = blank_question(9)._replace(ints=ints, floats=floats, ranges=ranges)
         asked = asked._replace(wholes=wholes, reals=reals, said=said.copy())
         asked.low[:], asked.high[:] = 7, 8
-        assert each.match_event(Question(asked), NO_HITS, -1) == (0, 0)
+        assert each.match_event(Question(asked), -1) == (0, 0)
         assert not asked.said.any()
         assert ((asked.low[0] == 7) | (said > 0)).all()
         outcomes.append((asked.low.tolist(), asked.high.tolist()))
@@ -279,18 +278,28 @@ def assert_the_same_in_doubt(
 def assert_the_same_one_by_one(
     segment: Segment, arguments: tuple[np.ndarray, ...], right: dict[int, list[int]]
 ) -> None:
-    low, high, wide, column, event_word, *words = arguments
+    low, high, wide, column, event_word, word_first, word_test, column_first, column_test = (
+        arguments
+    )
     data, directory = segment.image
     marks = unmarked(segment)
     marks[-1] = 2**31 - 5  # after a few events, turns begin again
     asked = blank_question(0)._replace(data=data, directory=directory, column=column, marks=marks)
     for event in range(len(low)):
         codes = [each[event : event + 1].copy() for each in (low, high, wide)]
-        hits = (event_word[event : event + 1].copy(), *words)
+        tests = [
+            test
+            for number, word in enumerate(event_word[event].tolist())
+            if word >= 0
+            for test in (
+                *word_test[word_first[word] : word_first[word + 1]].tolist(),
+                *column_test[column_first[number] : column_first[number + 1]].tolist(),
+            )
+        ]
         for each in BOTH:
             found = np.empty(3_000, np.int32)
             coded = asked._replace(low=codes[0], high=codes[1], wide=codes[2], found=found)
-            count, _ = each.match_event(Question(coded), hits, 0)
+            count, _ = each.match_event(Question(coded).give(tests), 0)
             assert sorted(found[:count].tolist()) == sorted(right.get(event, []))
 
 

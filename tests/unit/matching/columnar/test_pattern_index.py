@@ -17,7 +17,9 @@ from predicast.arrays import Words
 from predicast.errors import InvalidConstraintError
 from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.typed_values import Strings
+from predicast.matching.columnar import loops
 from predicast.matching.columnar.batch_texts import batch_texts
+from predicast.matching.columnar.layout.question import Counts, Question
 from predicast.matching.columnar.patterns import pattern_index, regex_sets
 from predicast.matching.columnar.patterns.index_arrays import LONGEST
 from predicast.matching.columnar.patterns.pattern_index import EventRoom, Found, PatternIndex
@@ -25,6 +27,7 @@ from predicast.matching.columnar.patterns.required_literals import required_lite
 from predicast.model import Constraint, Kind, LikePattern, Operator
 from predicast.model.constraint import trusted_constraint
 from predicast.testing import strategies as some
+from tests.unit.matching.columnar.questions import blank_question
 
 pytestmark = pytest.mark.usefixtures("both_loops")
 
@@ -101,16 +104,25 @@ def assert_agrees(constraints: Sequence[Constraint], words: Sequence[str]) -> Pa
 OTHER = Constraint("b", Operator.CONTAINS, "a")  # which says nothing of the words of "a"
 
 
+GIVEN = 12_345  # a test that holds whatever the strings are
+
+
 def one_by_one(index: PatternIndex, word: str, room: EventRoom) -> set[int]:
     """What is found in the word of an event that has no other string."""
     raw = np.frombuffer(b"?" + word.encode(), np.uint8)
     spots = np.array([1, len(raw), *[-1] * (2 * len(index.attributes) - 2), len(raw)])
-    count = index.of_event(spots, raw, room)
-    assert room.found.tolist() == [0, count]
-    tests = room.tests[:count].tolist()
+    question = Question(blank_question(0)._replace(**room._asdict(), spots=spots, raw=raw))
+    question = question.give([GIVEN])
+    while loops.now.match_event(question, -1)[0] < 0:
+        question = question.with_room()
+    arrays = question.arrays
+    assert arrays.held[0] == 0
+    given, *tests = arrays.tests[: arrays.held[1]].tolist()
+    assert given == GIVEN
     doubts = {~test for test in tests if test < 0}
-    held = {test for test in tests if test >= 0}
-    return held | asked_about(index, index.found_in_event(spots, raw, room), 0, doubts)
+    asked = arrays.asked[: arrays.counts[Counts().asked]]
+    found = Found(spots, raw, arrays.held, arrays.tests, asked)
+    return {test for test in tests if test >= 0} | asked_about(index, found, 0, doubts)
 
 
 def asked_about(index: PatternIndex, found: Found, word: int, doubts: set[int]) -> set[int]:

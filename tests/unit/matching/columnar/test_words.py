@@ -14,7 +14,6 @@ from predicast.matching.columnar.compile.axes import FAILS
 from predicast.matching.columnar.compile.cuts import TextCuts
 from predicast.matching.columnar.kernels import entries
 from predicast.matching.columnar.layout.question import Question
-from predicast.matching.columnar.patterns.hits import NO_HITS
 from predicast.matching.columnar.text_axes import TextAxis, pool_of
 from predicast.testing.strategies import strings
 from tests.unit.matching.columnar.questions import blank_question
@@ -104,7 +103,7 @@ def test_axes_code_batches_and_single_strings_alike(
         said = np.array([(1, 2, 0, 0, 0, 1), (0, 0, 1, 0, 0, 1), (1, 3, -1, 5, 6, 0)])
         arrays = blank_question(4)._replace(**pool._asdict(), of_strings=said)
         arrays = arrays._replace(spots=spots, raw=raw, low=found[0], high=found[1], wide=wide)
-        loops.now.match_event(Question(arrays), NO_HITS, -1)
+        loops.now.match_event(Question(arrays), -1)
         assert found[:, 0, 2].tolist() == list(codes)
         assert (found[:, 0, :2] == 7).all()
         assert found[:, 0, 3].tolist() == [5, 6]

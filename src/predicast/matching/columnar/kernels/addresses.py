@@ -81,6 +81,14 @@ def codes_of(table: Any) -> Any:
 
 
 @kernel
+def hits_of(table: Any) -> Any:
+    """The tests that hold, as those of the one word that the event has."""
+    word = read(table, OF.word).view(np.int32).reshape((1, 1))
+    tests, held = read(table, OF.tests).view(np.int32), read_longs(table, OF.held)
+    return word, held, tests, read_longs(table, OF.columns), tests[:0]
+
+
+@kernel
 def codes_to_write(table: Any) -> Any:
     """The first three of these, to be written."""
     low, high = written(table, OF.low).view(np.int32), written(table, OF.high).view(np.int32)

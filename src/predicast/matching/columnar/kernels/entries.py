@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
-from predicast.arrays import Array
 from predicast.matching.columnar.kernels import coding, matching, patterns, recent, words
 from predicast.matching.columnar.kernels.compiling import COLUMNAR
 from predicast.matching.columnar.layout.question import Question
@@ -15,9 +13,9 @@ _EVERY: Final = 2**63 - 1
 _match_event: Final[Any] = matching.match_event
 
 
-def match_event(question: Question, hits: Sequence[Array], epoch: int) -> tuple[int, int]:
+def match_event(question: Question, epoch: int) -> tuple[int, int]:
     """As the loop of that name does, by where the arrays lie."""
-    return _match_event(question.table, *hits, epoch)  # type: ignore[no-any-return]
+    return _match_event(question.table, epoch)  # type: ignore[no-any-return]
 
 
 KERNELS: Final = COLUMNAR
@@ -37,6 +35,5 @@ COMPILED: Final = Loops(
     words.number_words,
     words.code_texts,
     patterns.find_tests,
-    patterns.find_event_tests,
     most_events=_EVERY,
 )

@@ -18,6 +18,7 @@ from predicast.matching.columnar.kernels.addresses import (
     OF,
     codes_of,
     codes_to_write,
+    hits_of,
     read,
     read_longs,
     read_rows,
@@ -27,21 +28,21 @@ from predicast.matching.columnar.kernels.blocks import scan_family, visits_of
 from predicast.matching.columnar.kernels.coding import code_numbers
 from predicast.matching.columnar.kernels.compiling import array, entry, kernel
 from predicast.matching.columnar.kernels.images import AT, bytes_of, longs_of
+from predicast.matching.columnar.kernels.patterns import find_event_tests
 from predicast.matching.columnar.kernels.rows import find_rows, try_rows
 from predicast.matching.columnar.kernels.words import code_strings
+from predicast.matching.columnar.layout.question import Counts
 
 _ROOM: Final = 1 << 12  # matches that there is room for at first
 _EVERY: Final = np.iinfo(np.int64).max
+COUNTS: Final[Any] = Counts()  # the compiler takes them for the numbers that they are
 
-_HITS: Final = (
-    *(array(types.int32, 2), array(types.int64), array(types.int32)),
-    *(array(types.int64), array(types.int32)),
-)
 # What is asked of a segment: its image, codes (four arrays), hits (five), and room for marks.
 _ASKED: Final = (
     *(array(types.uint8), array(types.int64)),
     *(array(types.int32, 2), array(types.int32, 2), array(types.boolean, 2), array(types.int32)),
-    *_HITS,
+    *(array(types.int32, 2), array(types.int64), array(types.int32)),
+    *(array(types.int64), array(types.int32)),
     array(types.int32, written=True),
 )
 
@@ -162,32 +163,48 @@ def _code(table: Any) -> None:
     code_strings(pool, said, spots, raw, low, high, wide)
 
 
-@entry((array(types.int64, 2), *_HITS, types.int64), nogil=False)
-def match_event(
-    table: Any,
-    event_word: Any,
-    word_first: Any,
-    word_test: Any,
-    column_first: Any,
-    column_test: Any,
-    epoch: int,
-) -> Any:
-    """Code one event; the matches that were held at an epoch, written to ``found``: how many.
+@kernel
+def _search(table: Any) -> bool:
+    """Write the tests that hold for the strings of an event; whether there is room for them."""
+    counts, held = written(table, OF.counts).view(np.int64), written(table, OF.held).view(np.int64)
+    count, number = counts[COUNTS.given], np.int64(0)
+    spots = read_longs(table, OF.spots)
+    if len(read(table, OF.seen)) and spots[len(spots) - 1] >= 0:
+        index = read(table, OF.patterns), read_longs(table, OF.patterns_directory)
+        tests, seen = written(table, OF.tests).view(np.int32), written(table, OF.seen)
+        asked = written(table, OF.asked).view(np.int64)
+        room = len(tests), len(asked)
+        out = tests, count, asked, number
+        out = find_event_tests(index, spots, read(table, OF.raw), seen.view(np.int32), out)
+        tests, count, asked, number = out
+        if len(tests) > room[0] or len(asked) > room[1]:
+            counts[COUNTS.room_for_tests] = len(tests)
+            counts[COUNTS.room_for_asked] = len(asked)
+            return False
+    held[1], counts[COUNTS.asked] = count, number
+    return True
 
-    If there is no room for them, nothing is written: the answer is the room it takes, below 0.
-    And how many rows are in doubt. ``table`` is that of a ``Question``. Before all epochs (-1),
-    the event is coded and no more.
+
+@entry((array(types.int64, 2), types.int64), nogil=False)
+def match_event(table: Any, epoch: int) -> Any:
+    """Code one event and search its strings; write the matches that were held at an epoch.
+
+    How many those are, and how many rows are in doubt. ``table`` is that of a ``Question``. If
+    there is no room for what is written the answer is -1, and the counts of the question say how
+    much it takes. Before all epochs (-1) the event is coded and searched and no more.
     """
     _code(table)
+    if not _search(table):
+        return np.int64(-1), np.int64(0)
     if epoch < 0:
         return np.int64(0), np.int64(0)
     image, codes = (read(table, OF.data), read_longs(table, OF.directory)), codes_of(table)
-    hits = (event_word, word_first, word_test, column_first, column_test)
     marks, found = written(table, OF.marks).view(np.int32), written(table, OF.found).view(np.int32)
-    out, doubts = _matched(image, codes, hits, marks, found, False, _EVERY)
+    out, doubts = _matched(image, codes, hits_of(table), marks, found, False, _EVERY)
     keys, _, count, _ = out
     if len(keys) > len(found):
-        return np.int64(-len(keys)), np.int64(len(doubts[0]))
+        written(table, OF.counts).view(np.int64)[COUNTS.room_for_found] = len(keys)
+        return np.int64(-1), np.int64(0)
     deleted, since = read(table, OF.deleted).view(np.int32), read_longs(table, OF.since)
     kept = np.int64(0)
     for number in range(count):

@@ -438,43 +438,20 @@ def find_tests(
     return first, out[0][: out[1]], out[2][: out[3]]
 
 
-@entry(
-    (
-        _TEXT,
-        _LONG,
-        types.int64,
-        _LONG,
-        _TEXT,
-        array(types.int32, written=True),
-        array(types.int32, written=True),
-        array(types.int64, written=True),
-    ),
-    nogil=False,
-)
-def find_event_tests(
-    data: Any,
-    directory: Any,
-    attributes: int,
-    spots: Any,
-    text: Any,
-    seen: Any,
-    tests: Any,
-    asked: Any,
-) -> Any:
-    """The same for the strings of one event, written to ``tests`` and ``asked``: how many of each.
+@kernel
+def find_event_tests(image: Any, spots: Any, text: Any, seen: Any, out: Any) -> Any:
+    """The same for the strings of one event, written behind the tests that there are.
 
-    ``spots`` are where the string of each attribute begins and ends, and -1 if there is none. The
-    last of ``seen`` counts how often it was used. If there is no room for all, nothing that was
-    written counts, and the answer is the room it takes, below 0. What is to be asked goes by
+    ``out`` is tests and what is to be asked, each with how many there are; it comes back larger if
+    there was no room. ``spots`` are where the string of each attribute begins and ends, and -1 if
+    there is none. The last of ``seen`` counts how often it was used. What is to be asked goes by
     the number of the attribute, and the doubt. What is true of any string comes with it.
     """
-    image = data, directory
     everywhere = longs_of(image, FIELD.everywhere)
     everywhere_first = longs_of(image, FIELD.everywhere_first)
     last = len(seen) - 1
     ends, room = np.empty(1, np.int64), _new_room()
-    out = tests, np.int64(0), asked, np.int64(0)
-    for attribute in range(attributes):
+    for attribute in range(len(everywhere_first) - 1):
         if spots[2 * attribute] < 0:
             continue
         before = out[3]
@@ -492,6 +469,4 @@ def find_event_tests(
         out = found, count, asked, number
     if seen[last] > _OFTEN:
         seen[:] = 0
-    if len(out[0]) > len(tests) or len(out[2]) > len(asked):
-        return -len(out[0]), -len(out[2])
-    return out[1], out[3]
+    return out

@@ -31,11 +31,12 @@ from predicast.matching.batches.event_batch import EventBatch
 from predicast.matching.batches.lists import Lists
 from predicast.matching.columnar.batch_texts import BatchTexts
 from predicast.matching.columnar.compile.coded_tests import Other
-from predicast.matching.columnar.event_codes import OneEvent
+from predicast.matching.columnar.layout.question import Counts, QuestionArrays
 from predicast.matching.columnar.patterns.element_tests import ElementTests
 from predicast.matching.columnar.patterns.pattern_index import EventRoom, Found, PatternIndex
 from predicast.model import Absent, Clause, Constraint, Elements, Event, Interval, Operator
 
+_COUNTS: Final = Counts()
 _NOWHERE: Final = -1  # no word
 _MOST_DOUBTS: Final = 1 << 20  # of events, at a time
 _LOW: Final = (1 << 32) - 1  # the part that is the test where it is one number with an event
@@ -145,6 +146,8 @@ class OtherTests:
         self._place[numbers] = [self._index.place_of(each.attribute) for each in patterns]
         self._all = len(others)
         self._has_rest = bool(self._rest or self._clauses)
+        # Whether something may hold of an event without a look at its strings.
+        self.has_others = self._has_rest or bool(self._of_elements) or absent == "passes"
         self.width = len(self.attributes) + len(self._of_elements) + self._has_rest
 
     @property
@@ -270,9 +273,8 @@ class OtherTests:
         """Room for what one event finds."""
         return self._index.room()
 
-    def of_event(self, event: Event, codes: OneEvent, room: EventRoom) -> Hits:
-        """What holds for one event, whose strings are in the room of its codes."""
-        count = self._index.of_event(codes.spots, codes.raw, room)
+    def beside(self, event: Event) -> list[int]:
+        """What holds for one event without a look at its strings."""
         more = [*self._rest_of(event)] if self._has_rest else []
         for attribute, of in self._of_elements.items():
             value = event.get(attribute)
@@ -283,17 +285,15 @@ class OtherTests:
         if self._absent == "passes":
             for attribute, straight in self._straight.items():
                 more += straight if event.get(attribute) is None else ()
-        if not more:
-            return Hits(_ONE_EVENT, room.found, room.tests, *_NO_COLUMNS)
-        every = np.concatenate([room.tests[:count], np.array(more, np.int32)])
-        return Hits(_ONE_EVENT, *_one_word(every), *_NO_COLUMNS)
+        return more
 
-    def answers_of_event(self, codes: OneEvent, room: EventRoom, questions: Array) -> Array:
-        """The same for one event, whose strings were searched last in a room."""
+    def answers_of_event(self, asked: QuestionArrays, questions: Array) -> Array:
+        """The same for one event that was asked just now."""
         tests = np.unique(questions)
         tests = tests[np.argsort(self._place[tests], kind="stable")]
         places = self._place[tests]
-        found = self._index.found_in_event(codes.spots, codes.raw, room)
+        to_ask = asked.asked[: asked.counts[_COUNTS.asked]]
+        found = Found(asked.spots, asked.raw, asked.held, asked.tests, to_ask)
         return np.sort(tests[self._index.held(found, places, tests, places)])
 
     def _rest_of(self, event: Event) -> Iterable[int]:
@@ -315,7 +315,6 @@ def _of_elements(others: Sequence[Other], numbers: Sequence[int]) -> _OfElements
     return _OfElements(tests, np.array(numbers, np.int32), straight)
 
 
-_ONE_EVENT: Final = np.zeros((1, 1), np.int32)  # with one word, of all that holds
 _NO_COLUMNS: Final = np.zeros(2, np.int64), np.zeros(0, np.int32)
 NO_HITS: Final = Hits(
     np.zeros((1, 0), np.int32), np.zeros(1, np.int64), np.zeros(0, np.int32), *_NO_COLUMNS

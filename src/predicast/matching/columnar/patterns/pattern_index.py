@@ -55,6 +55,7 @@ import numpy as np
 from predicast.arrays import Array, Words, offsets, windows
 from predicast.matching.columnar import loops
 from predicast.matching.columnar.batch_texts import BatchTexts
+from predicast.matching.columnar.layout.question import Counts
 from predicast.matching.columnar.patterns.index_arrays import (
     ANYWHERE,
     AT_END,
@@ -102,17 +103,18 @@ class Found(NamedTuple):
         return self.raw[self.spots[2 * number] : self.spots[2 * number + 1]].tobytes()
 
 
-class EventRoom:
-    """What searching the strings of one event writes to; nobody else does meanwhile."""
+class EventRoom(NamedTuple):
+    """What a ``Question`` has of an index, and of the tests that hold for one event."""
 
-    __slots__ = ("asked", "found", "number", "seen", "tests")
-
-    def __init__(self, literals: int) -> None:
-        self.seen = np.zeros(literals + 1, np.int32)
-        self.tests = np.empty(_LEAST_ROOM, np.int32)
-        self.asked = np.empty(_LEAST_ROOM, np.int64)
-        self.number = 0  # of what is to be asked
-        self.found = np.zeros(2, np.int64)  # where the tests of an event begin and end
+    patterns: Array
+    patterns_directory: Array
+    seen: Array
+    word: Array
+    held: Array
+    tests: Array
+    columns: Array
+    asked: Array
+    counts: Array
 
 
 class PatternIndex:
@@ -227,27 +229,18 @@ class PatternIndex:
     # One event at a time.
 
     def room(self) -> EventRoom:
-        """Room for one event."""
-        return EventRoom(self._literals)
-
-    def of_event(self, spots: Array, raw: Array, room: EventRoom) -> int:
-        """Write the tests that hold for the strings of an event to a room's tests: how many.
-
-        ``spots`` are where the string of each attribute begins and ends in the bytes, or -1. Those
-        in doubt are there by their complements.
-        """
-        count, number = loops.now.find_event_tests(
-            *self._image, len(self.attributes), spots, raw, room.seen, room.tests, room.asked
+        """What the strings of one event are searched with, and room for what is found."""
+        searched = bool(self.attributes)
+        return EventRoom(
+            *self._image,
+            seen=np.zeros(searched * (self._literals + 1), np.int32),
+            word=np.zeros((1, 1), np.int32),
+            held=np.zeros(2, np.int64),
+            tests=np.empty(_LEAST_ROOM, np.int32),
+            columns=np.zeros(2, np.int64),
+            asked=np.empty(_LEAST_ROOM, np.int64),
+            counts=np.zeros(len(Counts._fields), np.int64),
         )
-        if count < 0:
-            room.tests, room.asked = np.empty(-count, np.int32), np.empty(-number, np.int64)
-            return self.of_event(spots, raw, room)
-        room.found[1], room.number = count, number
-        return count
-
-    def found_in_event(self, spots: Array, raw: Array, room: EventRoom) -> Found:
-        """What was found in the strings of an event, whose words are those of the attributes."""
-        return Found(spots, raw, room.found, room.tests, room.asked[: room.number])
 
     def nbytes(self) -> int:
         """Memory, with a rough price for what RE2 and Python hold."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from predicast.arrays import Array
 from predicast.matching.columnar.layout.image import Image
-from predicast.matching.columnar.layout.question import Question
+from predicast.matching.columnar.layout.question import Counts, Question, QuestionArrays
+from predicast.matching.columnar.patterns.index_arrays import IndexImage
 from predicast.matching.columnar.plain.blocks import scan_families
 from predicast.matching.columnar.plain.coding import code_numbers
+from predicast.matching.columnar.plain.patterns import find_event_tests
 from predicast.matching.columnar.plain.results import as_runs, keep_live
 from predicast.matching.columnar.plain.rows import Doubts, find_rows, try_rows
 from predicast.matching.columnar.plain.words import code_strings
+
+_COUNTS: Final = Counts()
 
 
 def match_events(  # noqa: PLR0913, PLR0917  # as the compiled one
@@ -80,24 +83,45 @@ def match_doubtful(  # noqa: PLR0913, PLR0917  # as the compiled one
     return as_runs([event], [arrays.keys[place]], counting=False)
 
 
-def match_event(question: Question, hits: Sequence[Array], epoch: int) -> tuple[int, int]:
-    """Code one event; the matches that were held at an epoch, written to ``found``: how many.
+def match_event(question: Question, epoch: int) -> tuple[int, int]:
+    """Code one event and search its strings; write the matches that were held at an epoch.
 
-    If there is no room for them, nothing is written: the answer is the room it takes, below 0.
-    And how many rows are in doubt. Before all epochs (-1), the event is coded and no more.
+    How many those are, and how many rows are in doubt; -1 if there is no room, and the counts of
+    the question say how much it takes. Before all epochs (-1) the event is coded and searched and
+    no more.
     """
     a = question.arrays
     code_numbers(a.ints, a.floats, a.ranges, a.wholes, a.reals, a.said, a.low, a.high)
     pool = a.first, a.cuts, a.keys, a.slots, a.uppers, a.axes
     code_strings(pool, a.of_strings, a.spots, a.raw, a.low, a.high, a.wide)
+    if not _search(a):
+        return -1, 0
     if epoch < 0:
         return 0, 0
     codes = a.low, a.high, a.wide, a.column
-    asked: Any = (a.data, a.directory, *codes, *hits, a.marks, False, 0)
+    asked: Any = (a.data, a.directory, *codes, *question.hits(), a.marks, False, 0)
     keys, _, doubtful, _ = match_events(*asked)
     keep_live(keys, a.deleted, a.since, epoch)
     keys = keys[keys >= 0]
     if len(keys) > len(a.found):
-        return -len(keys), len(doubtful)
+        a.counts[_COUNTS.room_for_found] = len(keys)
+        return -1, 0
     a.found[: len(keys)] = keys
     return len(keys), len(doubtful)
+
+
+def _search(a: QuestionArrays) -> bool:
+    """Write the tests that hold for the strings of an event; whether there is room for them."""
+    given = a.counts[_COUNTS.given]
+    tests, asked = np.zeros(0, np.int32), np.zeros(0, np.int64)
+    if len(a.seen):
+        image = IndexImage(a.patterns, a.patterns_directory)
+        tests, asked = find_event_tests(image, a.spots, a.raw)
+    count, number = given + len(tests), len(asked)
+    if count > len(a.tests) or number > len(a.asked):
+        a.counts[_COUNTS.room_for_tests] = max(count, len(a.tests))
+        a.counts[_COUNTS.room_for_asked] = max(number, len(a.asked))
+        return False
+    a.tests[given:count], a.asked[:number] = tests, asked
+    a.held[1], a.counts[_COUNTS.asked] = count, number
+    return True

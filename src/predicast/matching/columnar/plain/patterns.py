@@ -62,36 +62,25 @@ def find_tests(
     return first, np.array(tests, np.int32), np.array(asked, np.int64)
 
 
-def find_event_tests(
-    data: Array,
-    directory: Array,
-    attributes: int,
-    spots: Array,
-    text: Array,
-    seen: Array,
-    tests: Array,
-    asked: Array,
-) -> tuple[int, int]:
-    """The same for the strings of one event, written to ``tests`` and ``asked``: how many of each.
+def find_event_tests(image: IndexImage, spots: Array, text: Array) -> tuple[Array, Array]:
+    """The same for the strings of one event.
 
-    If there is no room for all, the answer is the room it takes, below 0.
+    ``spots`` are where the string of each attribute begins and ends, and -1 if there is none. What
+    is to be asked goes by the number of the attribute. What is true of any string comes with it.
     """
-    index = IndexImage(data, directory).arrays()
+    index = image.arrays()
+    attributes = len(index.everywhere_first) - 1
     held: list[Array] = [np.zeros(0, np.int32)]
     doubtful: list[Array] = [np.zeros(0, np.int64)]
     for attribute in range(attributes):
         if spots[2 * attribute] >= 0:
             word = spots[2 * attribute : 2 * attribute + 2]
             one = np.array([attribute]), np.array([0, 1]), word, text
-            _, here, more = find_tests(data, directory, attributes, *one)
+            _, here, more = find_tests(*image, attributes, *one)
             true = index.everywhere[slice(*index.everywhere_first[attribute : attribute + 2])]
             held += [here, true.astype(np.int32)]
             doubtful.append(more | (attribute << 32))
-    found, to_ask = np.concatenate(held), np.concatenate(doubtful)
-    if len(found) > len(tests) or len(to_ask) > len(asked):
-        return -max(len(found), len(tests)), -max(len(to_ask), len(asked))
-    tests[: len(found)], asked[: len(to_ask)] = found, to_ask
-    return len(found), len(to_ask)
+    return np.concatenate(held), np.concatenate(doubtful)
 
 
 class _Search:
