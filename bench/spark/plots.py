@@ -55,7 +55,8 @@ def draw_spark(report: SparkReport) -> Figure | None:
         axes.set_title(f"{distribution}: µs of processors per event")
     for axes, over in zip(panels[len(distributions) :], grown, strict=True):
         line = [(p.at, p.events / p.clock_s) for p in report.curves if p.over == over]
-        _draw(axes, {_OURS: sorted(line)}, over)
+        # From zero on, so that a small difference does not look like a large one.
+        _draw(axes, {_OURS: sorted(line)}, over, from_zero=over == "cores")
         axes.set_title(f"events a second, by {over}")
     return figure
 
@@ -70,9 +71,12 @@ def _by_subscriptions(report: SparkReport, distribution: str) -> dict[str, Line]
     return {name: sorted(line) for name, line in found.items()}
 
 
-def _draw(axes: Axes, lines: dict[str, Line], label: str) -> None:
+def _draw(axes: Axes, lines: dict[str, Line], label: str, *, from_zero: bool = False) -> None:
     axes.set_xscale("log")
-    axes.set_yscale("log")
+    if from_zero:
+        axes.set_ylim(0, 1.2 * max(value for line in lines.values() for _, value in line))
+    else:
+        axes.set_yscale("log")
     draw_named_lines(axes, lines, LOOKS, label, stands_out=_OURS)
 
 
