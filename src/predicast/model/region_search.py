@@ -21,7 +21,7 @@ are taken at constraints are counted, and there is an end to them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Final, TypeAlias
 
@@ -38,6 +38,29 @@ _MOST_SPLITS: Final = 32  # of parts that share no attribute, inside one another
 _KINDS: Final = (Kind.NUMBER, Kind.TIMESTAMP)  # of which there are intervals
 
 _Said: TypeAlias = dict[Kind, SpanSet]
+
+
+def decided(
+    node: Expression, decide: Callable[[Leaf[Constraint]], bool | Expression]
+) -> bool | Expression:
+    """Whether an expression of AND and OR holds, or what is left of it where leaves are in doubt.
+
+    Leaves are decided in order, and no more of them than it takes.
+    """
+    if isinstance(node, Leaf):
+        return decide(node)
+    assert not isinstance(node, Not), "the rest of a clause has no NOT"
+    is_or = isinstance(node, Or)
+    doubtful: list[Expression] = []
+    for part in node.parts:
+        found = decide(part) if isinstance(part, Leaf) else decided(part, decide)
+        if not isinstance(found, bool):
+            doubtful.append(found)
+        elif found is is_or:
+            return is_or
+    if len(doubtful) < 2:
+        return doubtful[0] if doubtful else not is_or
+    return Or(tuple(doubtful)) if is_or else And(tuple(doubtful))
 
 
 class _Left:
@@ -139,35 +162,26 @@ class _Search:
     def _simplified(self, node: Expression, left: _Lefts) -> tuple[bool | Expression, _Lefts]:
         """What is still to be decided, when all that must hold narrows what is left."""
         while True:
-            decided = self._decided(node, left)
-            if isinstance(decided, bool):
-                return decided, left
-            parts = decided.parts if isinstance(decided, And) else (decided,)
+            found = self._decided(node, left)
+            if isinstance(found, bool):
+                return found, left
+            parts = found.parts if isinstance(found, And) else (found,)
             forced = [part.constraint for part in parts if isinstance(part, Leaf)]
             if not forced:
-                return decided, left
+                return found, left
             narrowed = self.narrowed(left, forced)
             if narrowed is None:
                 return False, left
-            node, left = decided, narrowed
+            node, left = found, narrowed
 
     def _decided(self, node: Expression, left: _Lefts) -> bool | Expression:
         """Whether the expression holds of all that is left, or of nothing; or the part in doubt."""
-        if isinstance(node, Leaf):
-            outcome = self._look(node.constraint, left)[0]
-            return node if outcome is None else outcome
-        assert not isinstance(node, Not), "the rest of a clause has no NOT"
-        is_or = isinstance(node, Or)
-        doubtful: list[Expression] = []
-        for part in node.parts:
-            found = self._decided(part, left)
-            if not isinstance(found, bool):
-                doubtful.append(found)
-            elif found is is_or:
-                return is_or
-        if len(doubtful) < 2:
-            return doubtful[0] if doubtful else not is_or
-        return Or(tuple(doubtful)) if is_or else And(tuple(doubtful))
+
+        def decide(leaf: Leaf[Constraint]) -> bool | Expression:
+            outcome = self._look(leaf.constraint, left)[0]
+            return leaf if outcome is None else outcome
+
+        return decided(node, decide)
 
     def _look(self, constraint: Constraint, left: _Lefts) -> _Look:
         self._looks += 1

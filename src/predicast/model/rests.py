@@ -13,9 +13,9 @@ from predicast.model.constraint import Absent, Constraint, Truth, joined_truth
 from predicast.model.domain import domain_of
 from predicast.model.elements import Elements
 from predicast.model.event import Event
-from predicast.model.expression import And, Expression, Leaf, Not, Or, leaves_of
+from predicast.model.expression import Expression, Leaf, Not, Or, leaves_of
 from predicast.model.interval import Interval
-from predicast.model.region_search import some_point
+from predicast.model.region_search import decided, some_point
 from predicast.model.values import Value
 
 
@@ -23,7 +23,18 @@ def rest_holds(
     rest: Expression, constraints: tuple[Constraint, ...], event: Event, absent: Absent
 ) -> bool:
     """Whether one point of an event satisfies the rest together with constraints it satisfies."""
-    left = _decided(rest, event, absent)
+
+    def decide(leaf: Leaf[Constraint]) -> bool | Expression:
+        """Whether it holds; if that is up to an interval, which it may, the leaf itself."""
+        constraint = leaf.constraint
+        value = event.get(constraint.attribute)
+        if value is None:
+            return constraint.holds_absent(absent)
+        if not isinstance(value, Interval):
+            return constraint.holds(value)
+        return leaf if domain_of((constraint,), absent).meets(value) else False
+
+    left = decided(rest, decide)
     if isinstance(left, bool):
         return left
     asked = (*constraints, *leaves_of(left))
@@ -40,27 +51,3 @@ def rest_truth(rest: Expression, get: Callable[[str], Value | Elements | None]) 
     assert not isinstance(rest, Not), "the rest of a clause has no NOT"
     truths = (rest_truth(part, get) for part in rest.parts)
     return joined_truth(truths, decides=isinstance(rest, Or))
-
-
-def _decided(node: Expression, event: Event, absent: Absent) -> bool | Expression:
-    """Whether the expression holds; if that is up to intervals, what they have to satisfy."""
-    if isinstance(node, Leaf):
-        constraint = node.constraint
-        value = event.get(constraint.attribute)
-        if value is None:
-            return constraint.holds_absent(absent)
-        if not isinstance(value, Interval):
-            return constraint.holds(value)
-        return node if domain_of((constraint,), absent).meets(value) else False
-    assert not isinstance(node, Not), "the rest of a clause has no NOT"
-    is_or = isinstance(node, Or)
-    left: list[Expression] = []
-    for part in node.parts:
-        found = _decided(part, event, absent)
-        if not isinstance(found, bool):
-            left.append(found)
-        elif found is is_or:
-            return is_or
-    if len(left) < 2:
-        return left[0] if left else not is_or
-    return Or(tuple(left)) if is_or else And(tuple(left))
