@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from predicast.arrays import Array
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.batches.typed_values import Strings
+from predicast.matching.batches.typed_values import Strings, TypedValues
 from predicast.matching.columnar import loops, number_axes, text_axes
 from predicast.matching.columnar.batch_texts import BatchTexts, batch_texts, no_texts
 from predicast.matching.columnar.compile.axes import (
@@ -23,7 +23,7 @@ from predicast.matching.columnar.compile.axes import (
     Scale,
 )
 from predicast.matching.columnar.compile.cuts import TextCuts
-from predicast.matching.columnar.number_axes import FEW_EVENTS, NumberColumns, NumberPool
+from predicast.matching.columnar.number_axes import NumberColumns, NumberPool
 from predicast.matching.columnar.reserved import FLOAT, INTEGER, NOT_THERE
 from predicast.matching.columnar.text_axes import TextAxis, TextPool
 from predicast.matching.columnar.value_codes import (
@@ -99,14 +99,31 @@ class OneEvent:
         return end
 
 
-class _BlankRow(NamedTuple):
-    """What an event without attributes says, in columns of which some axes have their own."""
+_Kinds: TypeAlias = list[tuple[str, type, bool]]  # attribute, of its values, if all events have one
 
-    own: list[int]  # axes, one after the other
+
+class _Plan(NamedTuple):
+    """How batches are coded that have values of the same attributes, of the same types.
+
+    Each axis of these attributes has its own column of codes; all others share two.
+    """
+
+    kinds: _Kinds
+    # What an event without attributes says in each column.
     low: npt.NDArray[np.int32]
     high: npt.NDArray[np.int32]
     is_wide: npt.NDArray[np.bool_]
     column: npt.NDArray[np.int32]  # of each axis
+    numbers: NumberColumns
+    others: list[tuple[int, _AttributeAxes]]  # places among the kinds, each coded by itself
+
+    def blank(self, events: int) -> EventCodes:
+        """The codes of so many events without attributes."""
+        shape = (events, len(self.low))
+        low, high = np.empty(shape, np.int32), np.empty(shape, np.int32)
+        is_wide = np.empty(shape, bool)
+        low[:], high[:], is_wide[:] = self.low, self.high, self.is_wide
+        return EventCodes(low, high, is_wide, self.column)
 
 
 class _AttributeAxes:
@@ -189,7 +206,7 @@ class EventCoder:
             is_wide.astype(bool),
             np.arange(len(axes), dtype=np.int32),
         )
-        self._latest_blank: _BlankRow | None = None
+        self._latest_plan: _Plan | None = None
 
     def blank(self) -> OneEvent:
         """Room for one event."""
@@ -251,14 +268,9 @@ class EventCoder:
     def _pool(self) -> NumberPool:
         return number_axes.pool_of(self._axes)
 
-    @cached_property
-    def _are_cuts_few(self) -> bool:
-        return number_axes.are_cuts_few(self._axes)
-
     def make_ready(self) -> None:
         """Do what the first to ask would wait for."""
-        if self._are_cuts_few:
-            _ = self._pool
+        _ = self._pool
         if self._are_together:
             _ = self._text_pool, self._of_strings
 
@@ -270,39 +282,54 @@ class EventCoder:
 
     def of_batch(self, columns: EventBatch, texts: BatchTexts) -> EventCodes:
         """The codes of a batch, whose strings are these, on all axes."""
-        there = [
-            (part, self._by_attribute[attribute])
-            for attribute in columns.attributes()
-            if attribute in self._by_attribute
-            for part in columns.parts(attribute)
-            if len(part)
-        ]
-        codes = self._lacking_in(len(columns), [n for _, mine in there for n, _ in mine.all])
+        mine = self._by_attribute
+        kinds: _Kinds = []
+        parts: list[TypedValues] = []
+        for attribute in columns.attributes():
+            if attribute in mine:
+                for part in columns.parts(attribute):
+                    if len(part):
+                        kinds.append((attribute, type(part), part.rows is None))
+                        parts.append(part)
+        plan = self._latest_plan  # batches are alike again and again
+        if plan is None or plan.kinds != kinds:
+            plan = self._latest_plan = self._planned(kinds)
+        codes = plan.blank(len(columns))
         if self._are_together and len(texts.attributes):
             self._code_texts(texts, codes)
-            coded = len(self._in_batches)
-            there = [
-                (part, mine)
-                for part, mine in there
-                if mine.number >= coded or not isinstance(part, Strings)
-            ]
-        if len(columns) <= FEW_EVENTS and self._are_cuts_few:
-            numbers = NumberColumns()
-            there = [
-                (part, mine)
-                for part, mine in there
-                if mine.is_mixed or mine.texts or not numbers.take(part, mine.numbers, codes.column)
-            ]
-            numbers.code(self._pool, *codes[:3])
-        for part, mine in there:
-            texts_ = dict(mine.texts)
-            for number, axis in mine.all:
-                here = codes.on(number)
-                if number in texts_ and isinstance(part, Strings):
-                    code_strings(texts_[number], part, here)
-                else:
-                    code_part(axis, part, here)
+        if len(plan.others) < len(parts):
+            loops.now.code_columns(*self._pool, *plan.numbers.of(parts), *codes[:3])
+        for place, axes in plan.others:
+            self._code_part(parts[place], axes, codes)
         return codes
+
+    def _planned(self, kinds: _Kinds) -> _Plan:
+        axes_of = [self._by_attribute[attribute] for attribute, *_ in kinds]
+        own = np.unique([number for mine in axes_of for number, _ in mine.all]).astype(np.int64)
+        column = self._lacking_column.copy()
+        alike = np.concatenate([[0, NOT_THERE], column[own]])
+        column[own] = np.arange(2, len(own) + 2)
+        low, high, is_wide = (each[alike] for each in self._lacking_codes)
+        numbers, others = NumberColumns(), []
+        coded = len(self._in_batches) if self._are_together else 0
+        for place, ((_, type_, is_whole), mine) in enumerate(zip(kinds, axes_of, strict=True)):
+            if type_ is Strings and mine.number < coded:
+                continue  # with all others, by _code_texts
+            is_plain = is_whole and not mine.is_mixed and not mine.texts
+            columns = [int(column[axis]) for axis in mine.numbers]
+            if not is_plain or not numbers.take(place, type_, mine.numbers, columns):
+                others.append((place, mine))
+        return _Plan(kinds, low, high, is_wide, column, numbers, others)
+
+    def _code_part(self, part: TypedValues, mine: _AttributeAxes, codes: EventCodes) -> None:
+        """Write what the values of one attribute say, axis by axis."""
+        texts = dict(mine.texts)
+        for number, axis in mine.all:
+            here = codes.on(number)
+            if number in texts and isinstance(part, Strings):
+                code_strings(texts[number], part, here)
+            else:
+                code_part(axis, part, here)
 
     def _code_texts(self, texts: BatchTexts, codes: EventCodes) -> None:
         loops.now.code_texts(
@@ -311,29 +338,6 @@ class EventCoder:
             *(texts.string_first, texts.rows, texts.numbers),
             *(codes.column, *codes[:3]),
         )
-
-    def _lacking_in(self, events: int, axes: list[int]) -> EventCodes:
-        """The codes of events without any attribute, with columns of their own for some axes."""
-        blank = self._latest_blank  # batches have the same attributes again and again
-        if blank is None or blank.own != axes:
-            blank = self._latest_blank = self._blank_row(axes)
-        shape = (events, len(blank.low))
-        codes = EventCodes(
-            np.empty(shape, np.int32),
-            np.empty(shape, np.int32),
-            np.empty(shape, bool),
-            blank.column,
-        )
-        codes.low[:], codes.high[:], codes.is_wide[:] = blank.low, blank.high, blank.is_wide
-        return codes
-
-    def _blank_row(self, axes: list[int]) -> _BlankRow:
-        own = np.unique(np.array(axes, np.int64))
-        column = self._lacking_column.copy()
-        alike = np.concatenate([[0, NOT_THERE], column[own]])
-        column[own] = np.arange(2, len(own) + 2)
-        low, high, is_wide = (each[alike] for each in self._lacking_codes)
-        return _BlankRow(axes, low, high, is_wide, column)
 
 
 def _code_more(mine: _AttributeAxes, number: Any, codes: OneEvent) -> None:

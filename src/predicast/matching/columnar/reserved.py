@@ -18,6 +18,9 @@ NOT_THERE: Final = 1
 INTEGER: Final = 1
 FLOAT: Final = 2
 
+# Numbers that say where the lower or the upper cuts of an axis are (number_axes.py).
+OF_END: Final = 7
+
 # How a test is decided when a literal that it requires occurs, if not by the plan of that number.
 SURE: Final = -1  # it holds
 ASK: Final = -2  # the caller verifies it

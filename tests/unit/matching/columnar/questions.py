@@ -8,6 +8,7 @@ from predicast.matching.columnar.compile.axes import Axis
 from predicast.matching.columnar.event_codes import EventCoder, OneEvent
 from predicast.matching.columnar.layout.question import QuestionArrays
 from predicast.matching.columnar.patterns.pattern_index import PatternIndex
+from predicast.matching.columnar.reserved import OF_END
 
 
 def blank_question(axes: int) -> QuestionArrays:
@@ -16,7 +17,7 @@ def blank_question(axes: int) -> QuestionArrays:
     low, high = np.zeros((1, axes), np.int32), np.zeros((1, axes), np.int32)
     return QuestionArrays(
         *(none, longs, ints, longs),
-        *(longs, np.zeros(0), np.zeros((axes, 8), np.int64)),
+        *(longs, np.zeros(0), ints, np.zeros((axes, 2 * OF_END), np.int64)),
         *(longs, none, longs.view(np.uint64), longs.view(np.uint64), ints),
         *(np.zeros((0, 9), np.int64), np.zeros((0, 6), np.int64)),
         *(np.zeros(axes, np.int64), np.zeros(axes), np.zeros(axes, np.uint8)),

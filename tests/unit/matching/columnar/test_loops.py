@@ -8,14 +8,18 @@ import pytest
 from predicast.matching.columnar import loops
 from predicast.matching.columnar.bounds_blocks import FIRST, BoundsBlocks
 from predicast.matching.columnar.bounds_table import BoundsTable
+from predicast.matching.columnar.compile.axes import Axis, AxisName, Scale
+from predicast.matching.columnar.compile.cuts import NumberCuts
 from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.kernels import entries
 from predicast.matching.columnar.layout.blocks import Layout
 from predicast.matching.columnar.layout.question import Question
+from predicast.matching.columnar.number_axes import pool_of
 from predicast.matching.columnar.reserved import LANES, NOT_THERE, UNREACHABLE
 from predicast.matching.columnar.segment import EVERY, Segment
 from predicast.model import Clause, Constraint, Operator, Subscription
+from predicast.model.values import INT_MAX, INT_MIN
 from tests.unit.matching.columnar.questions import blank_question
 
 BOTH = (loops.PLAIN, entries.COMPILED)
@@ -60,31 +64,40 @@ def test_coding(seed: int, kind: str, spread: bool) -> None:
     assert (made[0][:, [0, 2]] == -1).all()
 
 
+def cuts_of(chance: np.random.Generator) -> NumberCuts:
+    """Cuts of numbers: dense ones, which have a table, ones that are far apart, or none."""
+    count, width = chance.choice([0, 3, 40, 60]), chance.choice([30, 10_000])
+    whole = np.sort(chance.integers(-width, width, count))
+    rest = np.where(whole > 0, chance.choice([0.0, 0.5], count), 0.0)
+    return NumberCuts.rank(whole, rest, chance.integers(0, 2, count).astype(np.int8))[0]
+
+
 @SEEDS
-@pytest.mark.parametrize("item", [np.int64, np.float64])
-def test_coding_columns(seed: int, item: Any) -> None:
+def test_coding_columns(seed: int) -> None:
     chance = np.random.default_rng(seed)
-    ends = np.cumsum(chance.integers(0, 9, 12))
-    least = np.concatenate([np.sort(chance.integers(-20, 40, n)) for n in np.diff(ends)])
-    ranges = np.zeros((3, 8), np.int64)
-    ranges[:, 4:] = np.stack([ends[:-1], ends[1:]], axis=1)[:6].reshape(3, 4) - ends[0]
-    values = chance.integers(-25, 45, (2, 30))
-    wanted = np.array([(2, 0, 1), (0, 1, 3), (1, 0, 0)])
+    names = [AxisName(f"a{number}", Scale.NUMBER) for number in range(5)]
+    axes = [Axis(name, cuts_of(chance), cuts_of(chance)) for name in names]
+    wholes, reals = chance.integers(-60, 60, (3, 30)), chance.uniform(-60, 60, (2, 30)).round(1)
+    wholes[0, :2] = INT_MIN, INT_MAX
+    of_wholes = np.array([(2, 0, 1), (0, 1, 3), (4, 2, 6), (1, 0, 0)])
+    of_reals = np.array([(3, 1, 2), (2, 0, 4)])
     made = []
     for each in BOTH:
-        low, high = np.full((30, 5), -1, np.int32), np.full((30, 5), -1, np.int32)
-        wide = np.ones((30, 5), bool)
-        each.code_columns(
-            *(least.astype(item), ranges, values.astype(item), wanted, 4), *(low, high, wide)
-        )
+        low, high = np.full((30, 8), -1, np.int32), np.full((30, 8), -1, np.int32)
+        wide = np.ones((30, 8), bool)
+        each.code_columns(*pool_of(axes), wholes, of_wholes, reals, of_reals, low, high, wide)
         made.append((low, high, wide))
     for plain, compiled in zip(*made, strict=True):
         assert (plain == compiled).all()
     low, high, wide = made[0]
-    assert (low[:, [2, 4]] == -1).all()
-    assert wide[:, [2, 4]].all()
-    assert (low[:, [0, 1, 3]] >= 0).all()
-    assert not wide[:, [0, 1, 3]].any()
+    for values, wanted in ((wholes, of_wholes), (reals, of_reals)):
+        for axis, row, column in wanted.tolist():
+            numbers = values[row].tolist()
+            assert low[:, column].tolist() == [*map(axes[axis].lower.code, numbers)]
+            assert high[:, column].tolist() == [*map(axes[axis].upper.code, numbers)]
+            assert not wide[:, column].any()
+    assert (low[:, [5, 7]] == -1).all()
+    assert wide[:, [5, 7]].all()
 
 
 @SEEDS
@@ -180,13 +193,13 @@ def test_deleting(seed: int) -> None:
 @SEEDS
 def test_numbers_of_one_event(seed: int) -> None:
     chance = np.random.default_rng(seed)
-    ints, floats = np.sort(chance.integers(0, 50, 60)), np.sort(chance.random(60) * 50)
-    ranges = np.sort(chance.integers(0, 60, (9, 8)), axis=1)
+    names = [AxisName(f"a{number}", Scale.NUMBER) for number in range(9)]
+    pool = pool_of([Axis(name, cuts_of(chance), cuts_of(chance)) for name in names])
     said = chance.integers(0, 3, 9).astype(np.uint8)
-    wholes, reals = chance.integers(-5, 60, 9), chance.random(9) * 60 - 5
+    wholes, reals = chance.integers(-60, 60, 9), chance.random(9) * 60 - 5
     outcomes = []
     for each in BOTH:
-        asked = blank_question(9)._replace(ints=ints, floats=floats, ranges=ranges)
+        asked = blank_question(9)._replace(**pool._asdict())
         asked = asked._replace(wholes=wholes, reals=reals, said=said.copy())
         asked.low[:], asked.high[:] = 7, 8
         assert each.match_event(Question(asked), -1) == (0, 0)

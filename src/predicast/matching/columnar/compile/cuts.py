@@ -42,6 +42,7 @@ Number: TypeAlias = int | float | ExactDecimal
 
 _SHIFTABLE: Final = 2**61
 _EVERY: Final = np.zeros(0, np.int64)
+_NO_TABLE: Final = np.zeros(0, np.int32)
 _ALONE: Final = 256  # cuts of an axis that are worth ranking by themselves
 _HANDFUL: Final = 8  # cuts that are searched as quickly as looked up
 _SPARSE: Final = 8  # integers per cut that a table of codes may span
@@ -137,15 +138,22 @@ class NumberCuts:
         return least
 
     @cached_property
-    def _table(self) -> npt.NDArray[np.int32] | None:
-        """The codes of all integers from the first cut to the last, if those are few enough."""
+    def table(self) -> tuple[int, npt.NDArray[np.int32]]:
+        """The codes of all integers from right before the first cut to the last, and the first.
+
+        There are none if that would be too many.
+        """
         if len(self.ints) < _HANDFUL:
-            return None
+            return 0, _NO_TABLE
         first, last = int(self.ints[0]), int(self.ints[-1])
         if first == INT_MIN or last == INT_MAX or last - first > _SPARSE * len(self):
-            return None
-        every = np.arange(first - 1, last + 1, dtype=np.int64)
-        return np.searchsorted(self.ints, every, side="right").astype(np.int32)
+            return 0, _NO_TABLE
+        behind = np.bincount(self.ints - (first - 1), minlength=last - first + 2)
+        return first - 1, np.cumsum(behind, dtype=np.int32)
+
+    def keep_table(self, table: npt.NDArray[np.int32]) -> None:
+        """Have the same table where somebody else needs it, too: it may be large."""
+        vars(self)["table"] = self.table[0], table
 
     def code_all(
         self,
@@ -158,18 +166,19 @@ class NumberCuts:
         gapless: npt.NDArray[Any] = np.ascontiguousarray(values)
         if values.dtype == np.float64:
             loops.now.code_by_search(self.floats, gapless, where, codes)
-        elif self._table is None:
-            loops.now.code_by_search(self.ints, gapless, where, codes)
+        elif len(self.table[1]):
+            first, table = self.table
+            loops.now.code_by_table(table, first, gapless, where, codes)
         else:
-            loops.now.code_by_table(self._table, int(self.ints[0]) - 1, gapless, where, codes)
+            loops.now.code_by_search(self.ints, gapless, where, codes)
 
     @cached_property
     def _one(self) -> tuple[memoryview, memoryview | None, int, int]:
         """What coding single integers takes: Python reads a memoryview faster than an array."""
-        if self._table is None:
+        first, table = self.table
+        if not len(table):
             return memoryview(self.ints), None, 0, 0  # type: ignore[arg-type]
-        first, last = int(self.ints[0]) - 1, int(self.ints[-1])
-        return memoryview(self.ints), memoryview(self._table), first, last  # type: ignore[arg-type]
+        return memoryview(self.ints), memoryview(table), first, int(self.ints[-1])  # type: ignore[arg-type]
 
     @cached_property
     def _one_float(self) -> memoryview:

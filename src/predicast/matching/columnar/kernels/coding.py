@@ -12,7 +12,7 @@ import numpy as np
 from numba import types
 
 from predicast.matching.columnar.kernels.compiling import array, entry, kernel
-from predicast.matching.columnar.reserved import FLOAT, INTEGER
+from predicast.matching.columnar.reserved import FLOAT, INTEGER, OF_END
 
 _CODES: Final = types.Array(types.int32, 1, "A")  # one column of many
 
@@ -51,65 +51,100 @@ def code_by_table(table: Any, first: int, values: Any, rows: Any, codes: Any) ->
 
 
 @kernel
-def code_numbers(
-    ints: Any, floats: Any, ranges: Any, wholes: Any, reals: Any, said: Any, low: Any, high: Any
-) -> None:
+def code_numbers(pool: Any, wholes: Any, reals: Any, said: Any, low: Any, high: Any) -> None:
     """Code the numbers of one event: on each axis an integer, a float, or nothing.
 
-    ``ranges`` says where the least integers and floats behind the lower and the upper cuts of each
-    axis begin and end. What is said is nothing again afterwards, for the next event.
+    The pool is as ``NumberPool`` has it. What is said is nothing again afterwards, for the next
+    event.
     """
     for axis in range(len(said)):
         if said[axis] == INTEGER:
-            low[0, axis] = _behind(ints, ranges[axis, 0], ranges[axis, 1], wholes[axis])
-            high[0, axis] = _behind(ints, ranges[axis, 2], ranges[axis, 3], wholes[axis])
+            low[0, axis] = _code_of_integer(pool, axis, 0, wholes[axis])
+            high[0, axis] = _code_of_integer(pool, axis, OF_END, wholes[axis])
         elif said[axis] == FLOAT:
-            low[0, axis] = _behind(floats, ranges[axis, 4], ranges[axis, 5], reals[axis])
-            high[0, axis] = _behind(floats, ranges[axis, 6], ranges[axis, 7], reals[axis])
+            floats, ranges = pool[1], pool[3]
+            low[0, axis] = _behind(floats, ranges[axis, 2], ranges[axis, 3], reals[axis])
+            first, end = ranges[axis, OF_END + 2], ranges[axis, OF_END + 3]
+            high[0, axis] = _behind(floats, first, end, reals[axis])
         said[axis] = 0
+
+
+@kernel
+def _code_of_integer(pool: Any, axis: int, at: int, value: int) -> Any:
+    """The code of an integer on an axis; what is known of its lower or upper cuts is at ``at``."""
+    ints, _, tables, ranges = pool
+    size = ranges[axis, at + 5]
+    if size:
+        first = ranges[axis, at + 6]
+        place = min(max(value, first), first + size - 1) - first
+        return np.int64(tables[ranges[axis, at + 4] + place])
+    return _behind(ints, ranges[axis, at], ranges[axis, at + 1], value)
 
 
 @entry(
     (
-        array(types.int64),
-        array(types.int64, 2),
-        array(types.int64, 2),
-        array(types.int64, 2),
-        types.int64,
-        array(types.int32, 2, written=True),
-        array(types.int32, 2, written=True),
-        array(types.boolean, 2, written=True),
-    ),
-    (
-        array(types.float64),
-        array(types.int64, 2),
-        array(types.float64, 2),
-        array(types.int64, 2),
-        types.int64,
+        *(array(types.int64), array(types.float64), array(types.int32), array(types.int64, 2)),
+        *(array(types.int64, 2), array(types.int64, 2)),
+        *(array(types.float64, 2), array(types.int64, 2)),
         array(types.int32, 2, written=True),
         array(types.int32, 2, written=True),
         array(types.boolean, 2, written=True),
     ),
     nogil=False,
 )
-def code_columns(
-    least: Any, ranges: Any, values: Any, wanted: Any, at: int, low: Any, high: Any, wide: Any
+def code_columns(  # noqa: PLR0913, PLR0917  # arrays: a tuple would cost per call
+    ints: Any,
+    floats: Any,
+    tables: Any,
+    ranges: Any,
+    wholes: Any,
+    of_wholes: Any,
+    reals: Any,
+    of_reals: Any,
+    low: Any,
+    high: Any,
+    wide: Any,
 ) -> None:
-    """Code columns of numbers, a row of ``values`` each, on several axes.
+    """Code columns of integers and of floats, a row of ``wholes`` or ``reals`` each.
 
-    ``wanted`` are (axis, row of values, column of codes). Where the least values behind the cuts of
-    an axis begin and end is in ``ranges``, from ``at`` on: the lower ones, then the upper ones.
+    The first four arrays are a ``NumberPool``. What is wanted of wholes and of reals are
+    (axis, row of numbers, column of codes).
     """
-    places = np.empty(values.shape[1], np.int64)
-    for each in range(len(wanted)):
-        axis, row, column = wanted[each, 0], wanted[each, 1], wanted[each, 2]
-        _all_behind(least, ranges[axis, at], ranges[axis, at + 1], values, row, places)
+    places = np.empty(len(low), np.int64)
+    for each in range(len(of_wholes)):
+        axis, row, column = of_wholes[each, 0], of_wholes[each, 1], of_wholes[each, 2]
+        _integers_behind(ints, tables, ranges, axis, 0, wholes, row, places)
         for event in range(len(places)):
             low[event, column] = places[event]
             wide[event, column] = False
-        _all_behind(least, ranges[axis, at + 2], ranges[axis, at + 3], values, row, places)
+        _integers_behind(ints, tables, ranges, axis, OF_END, wholes, row, places)
         for event in range(len(places)):
             high[event, column] = places[event]
+    for each in range(len(of_reals)):
+        axis, row, column = of_reals[each, 0], of_reals[each, 1], of_reals[each, 2]
+        _all_behind(floats, ranges[axis, 2], ranges[axis, 3], reals, row, places)
+        for event in range(len(places)):
+            low[event, column] = places[event]
+            wide[event, column] = False
+        first, end = ranges[axis, OF_END + 2], ranges[axis, OF_END + 3]
+        _all_behind(floats, first, end, reals, row, places)
+        for event in range(len(places)):
+            high[event, column] = places[event]
+
+
+@kernel
+def _integers_behind(
+    ints: Any, tables: Any, ranges: Any, axis: int, at: int, values: Any, row: int, places: Any
+) -> None:
+    """How many cuts lie before each integer of a row; by a table, where there is one."""
+    size = ranges[axis, at + 5]
+    if size == 0:
+        _all_behind(ints, ranges[axis, at], ranges[axis, at + 1], values, row, places)
+        return
+    begin, first = ranges[axis, at + 4], ranges[axis, at + 6]
+    last = first + size - 1
+    for event in range(len(places)):
+        places[event] = tables[begin + min(max(values[row, event], first), last) - first]
 
 
 @kernel

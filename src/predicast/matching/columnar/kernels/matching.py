@@ -32,6 +32,7 @@ from predicast.matching.columnar.kernels.patterns import find_event_tests
 from predicast.matching.columnar.kernels.rows import find_rows, try_rows
 from predicast.matching.columnar.kernels.words import code_strings
 from predicast.matching.columnar.layout.question import Counts
+from predicast.matching.columnar.reserved import OF_END
 
 _ROOM: Final = 1 << 12  # matches that there is room for at first
 _EVERY: Final = np.iinfo(np.int64).max
@@ -138,10 +139,14 @@ def match_doubtful(  # noqa: PLR0913, PLR0917  # as below
 def _code(table: Any) -> None:
     """Write the codes of an event."""
     low, high, wide = codes_to_write(table)
-    code_numbers(
+    numbers = (
         read_longs(table, OF.ints),
         read(table, OF.floats).view(np.float64),
-        read_rows(table, OF.ranges, 8),
+        read(table, OF.tables).view(np.int32),
+        read_rows(table, OF.ranges, 2 * OF_END),
+    )
+    code_numbers(
+        numbers,
         read_longs(table, OF.wholes),
         read(table, OF.reals).view(np.float64),
         written(table, OF.said),

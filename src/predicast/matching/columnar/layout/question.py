@@ -41,6 +41,7 @@ class QuestionArrays(NamedTuple):
     # The cuts of numbers (``NumberPool``) and of strings (``TextPool``), and what strings say.
     ints: Array
     floats: Array
+    tables: Array
     ranges: Array
     first: Array
     cuts: Array
@@ -80,7 +81,7 @@ class QuestionArrays(NamedTuple):
 # The type of each, in the same order and the same groups.
 _CODES: Final = """
     u1 i8 i4 i8
-    i8 f8 i8 i8 u1 u8 u8 i4 i8 i8
+    i8 f8 i4 i8 i8 u1 u8 u8 i4 i8 i8
     i8 f8 u1 i8 u1
     i4 i4 ?  i4
     u1 i8 i4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from predicast.arrays import Array
-from predicast.matching.columnar.reserved import INTEGER
+from predicast.matching.columnar.reserved import INTEGER, OF_END
 
 
 def code_by_search(cuts: Array, values: Array, rows: Array, codes: Array) -> None:
@@ -19,41 +19,42 @@ def code_by_table(table: Array, first: int, values: Array, rows: Array, codes: A
 
 
 def code_numbers(
-    ints: Array,
-    floats: Array,
-    ranges: Array,
-    wholes: Array,
-    reals: Array,
-    said: Array,
-    low: Array,
-    high: Array,
+    pool: tuple[Array, ...], wholes: Array, reals: Array, said: Array, low: Array, high: Array
 ) -> None:
     """Code the numbers of one event: on each axis an integer, a float, or nothing."""
+    ints, floats, _, ranges = pool
     for axis in np.flatnonzero(said).tolist():
         is_integer = said[axis] == INTEGER
         least, value = (ints, wholes[axis]) if is_integer else (floats, reals[axis])
-        first = ranges[axis].tolist()[0 if is_integer else 4 :]
-        low[0, axis] = np.searchsorted(least[first[0] : first[1]], value, "right")
-        high[0, axis] = np.searchsorted(least[first[2] : first[3]], value, "right")
+        low[0, axis], high[0, axis] = _behind(least, ranges[axis], 0 if is_integer else 2, value)
         said[axis] = 0
 
 
-def code_columns(
-    least: Array,
+def code_columns(  # noqa: PLR0913, PLR0917  # as the compiled one
+    ints: Array,
+    floats: Array,
+    tables: Array,
     ranges: Array,
-    values: Array,
-    wanted: Array,
-    at: int,
+    wholes: Array,
+    of_wholes: Array,
+    reals: Array,
+    of_reals: Array,
     low: Array,
     high: Array,
     wide: Array,
 ) -> None:
-    """Code columns of numbers, a row of ``values`` each, on several axes."""
-    for axis, row, column in wanted.tolist():
-        first = ranges[axis].tolist()[at : at + 4]
-        low[:, column] = np.searchsorted(least[first[0] : first[1]], values[row], "right")
-        high[:, column] = np.searchsorted(least[first[2] : first[3]], values[row], "right")
-        wide[:, column] = False
+    """Code columns of integers and of floats, a row of ``wholes`` or ``reals`` each."""
+    for least, values, wanted, at in ((ints, wholes, of_wholes, 0), (floats, reals, of_reals, 2)):
+        for axis, row, column in wanted.tolist():
+            low[:, column], high[:, column] = _behind(least, ranges[axis], at, values[row])
+            wide[:, column] = False
+
+
+def _behind(least: Array, known: Array, at: int, values: Array) -> tuple[Array, Array]:
+    """How many of an axis's lower and of its upper cuts lie before values."""
+    lower, upper = known[at : at + 2], known[OF_END + at : OF_END + at + 2]
+    behind = (np.searchsorted(least[slice(*end)], values, "right") for end in (lower, upper))
+    return tuple(behind)  # type: ignore[return-value]
 
 
 def _put(found: Array, rows: Array, codes: Array) -> None:

@@ -91,7 +91,8 @@ def match_event(question: Question, epoch: int) -> tuple[int, int]:
     no more.
     """
     a = question.arrays
-    code_numbers(a.ints, a.floats, a.ranges, a.wholes, a.reals, a.said, a.low, a.high)
+    numbers = a.ints, a.floats, a.tables, a.ranges
+    code_numbers(numbers, a.wholes, a.reals, a.said, a.low, a.high)
     pool = a.first, a.cuts, a.keys, a.slots, a.uppers, a.axes
     code_strings(pool, a.of_strings, a.spots, a.raw, a.low, a.high, a.wide)
     if not _search(a):
