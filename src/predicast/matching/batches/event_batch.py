@@ -7,7 +7,7 @@ given as mappings may hold an integer here and a string there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -36,6 +36,9 @@ from predicast.model import Absent, Constraint, Elements, Event, Interval
 from predicast.model.decimals import ExactDecimal
 from predicast.model.elements import ELEMENT
 from predicast.model.values import microseconds
+
+# An attribute, the representation of its values, and whether every event has one.
+PartKind: TypeAlias = tuple[str, type[TypedValues], bool]
 
 
 class EventBatch:
@@ -115,6 +118,24 @@ class EventBatch:
     def parts(self, attribute: str) -> Sequence[TypedValues]:
         """The attribute's values, by representation."""
         return self._parts.get(attribute, ())
+
+    def parts_with_kinds(
+        self, attributes: Container[str]
+    ) -> tuple[list[PartKind], list[TypedValues]]:
+        """The values of some attributes, by representation, and what each part of them is.
+
+        Of batches of the same table or stream the kinds are the same again and again, so that
+        whoever works something out for them may keep it.
+        """
+        kinds: list[PartKind] = []
+        parts: list[TypedValues] = []
+        for attribute in self.attributes():
+            if attribute in attributes:
+                for part in self.parts(attribute):
+                    if len(part):
+                        kinds.append((attribute, type(part), part.rows is None))
+                        parts.append(part)
+        return kinds, parts
 
     def test(self, attribute: str, constraints: tuple[Constraint, ...], absent: Absent) -> Mask:
         """The rows in which the attribute satisfies all of the constraints on it."""

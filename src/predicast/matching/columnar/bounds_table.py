@@ -235,9 +235,9 @@ class Columns:
         """The columns of an attribute, if there are any."""
         return self._by_attribute.get(attribute)
 
-    def attributes(self) -> Sequence[str]:
-        """The attributes that have columns."""
-        return list(self._by_attribute)
+    def attributes(self) -> Mapping[str, Mapping[Kind, int]]:
+        """The attributes that have columns, with these."""
+        return self._by_attribute
 
     def planned(self, outline: Outline) -> Plan | None:
         """How subscriptions of an outline are written; ``None`` if they ask for anything else."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from predicast.arrays import Array
-from predicast.matching.batches.event_batch import EventBatch
+from predicast.matching.batches.event_batch import EventBatch, PartKind
 from predicast.matching.batches.typed_values import Strings, TypedValues
 from predicast.matching.columnar import loops, number_axes, text_axes
 from predicast.matching.columnar.batch_texts import BatchTexts, batch_texts, no_texts
@@ -99,16 +99,13 @@ class OneEvent:
         return end
 
 
-_Kinds: TypeAlias = list[tuple[str, type, bool]]  # attribute, of its values, if all events have one
-
-
 class _Plan(NamedTuple):
     """How batches are coded that have values of the same attributes, of the same types.
 
     Each axis of these attributes has its own column of codes; all others share two.
     """
 
-    kinds: _Kinds
+    kinds: list[PartKind]
     # What an event without attributes says in each column.
     low: npt.NDArray[np.int32]
     high: npt.NDArray[np.int32]
@@ -282,15 +279,7 @@ class EventCoder:
 
     def of_batch(self, columns: EventBatch, texts: BatchTexts) -> EventCodes:
         """The codes of a batch, whose strings are these, on all axes."""
-        mine = self._by_attribute
-        kinds: _Kinds = []
-        parts: list[TypedValues] = []
-        for attribute in columns.attributes():
-            if attribute in mine:
-                for part in columns.parts(attribute):
-                    if len(part):
-                        kinds.append((attribute, type(part), part.rows is None))
-                        parts.append(part)
+        kinds, parts = columns.parts_with_kinds(self._by_attribute)
         plan = self._latest_plan  # batches are alike again and again
         if plan is None or plan.kinds != kinds:
             plan = self._latest_plan = self._planned(kinds)
@@ -303,7 +292,7 @@ class EventCoder:
             self._code_part(parts[place], axes, codes)
         return codes
 
-    def _planned(self, kinds: _Kinds) -> _Plan:
+    def _planned(self, kinds: list[PartKind]) -> _Plan:
         axes_of = [self._by_attribute[attribute] for attribute, *_ in kinds]
         own = np.unique([number for mine in axes_of for number, _ in mine.all]).astype(np.int64)
         column = self._lacking_column.copy()

@@ -17,19 +17,23 @@ as well when so much waits that compiling it takes some ten milliseconds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from predicast.arrays import Array
 from predicast.matching.batches.event_batch import EventBatch
-from predicast.matching.batches.typed_values import Decimals, Intervals, Strings, TypedValues
 from predicast.matching.brute_force import CHUNK_ROWS, Groups, MaskCache
 from predicast.matching.columnar import loops
 from predicast.matching.columnar.bounds_blocks import FIRST, BoundsBlocks
+from predicast.matching.columnar.bounds_events import (
+    Asked,
+    BatchLayout,
+    ValueRules,
+    asked_of_event,
+)
 from predicast.matching.columnar.bounds_table import (
     NEVER,
-    NO_VALUE,
     BoundsTable,
     Columns,
     Plan,
@@ -41,12 +45,10 @@ from predicast.matching.columnar.compile.from_bounds import coded_subscriptions
 from predicast.matching.columnar.compile.from_operands import coded_operands
 from predicast.matching.columnar.compile.uniting import merged
 from predicast.matching.columnar.listed_values import without_lists
-from predicast.matching.columnar.reserved import LANES
 from predicast.matching.columnar.runs import Runs, with_starts
-from predicast.model import Absent, Event, Kind, Subscription
+from predicast.model import Absent, Event, Subscription
 from predicast.model.operand_columns import OperandColumns
 from predicast.model.outline import Outline, Stated
-from predicast.model.values import kind_of, microseconds
 
 FEW_ALIKE: Final = 8  # subscriptions of one outline that are compiled one by one
 _FEW: Final = 8  # subscriptions that are quicker written one by one than as arrays
@@ -69,8 +71,6 @@ _ASK_CLAUSE: Final = 0.015
 _ASK_CLAUSE_EACH: Final = 0.001
 _ASK_IN_BLOCK: Final = 0.0003
 _LEAST_RENT: Final = 0.1  # of what asking costs: nothing is to wait for good
-
-_PLAIN: Final = frozenset({int, float, bool})
 
 
 class _Known:
@@ -130,16 +130,6 @@ class _Waiting(NamedTuple):
     blocks: BoundsBlocks
 
 
-class _Asked(NamedTuple):
-    """Values of events and where those of each column are; how many are meant; as of when."""
-
-    moved: Array
-    values: Array
-    passes: Array
-    events: int
-    epoch: int
-
-
 class Recent:
     """What came since the last segment, a row each.
 
@@ -162,6 +152,8 @@ class Recent:
         self._definitions: dict[int, _Definition] = {}  # by row, of those that were asked so
         self._tests = 0
         self._cost = 0.0
+        self._rules = ValueRules(self.words, absent == "passes")
+        self._layout: BatchLayout | None = None  # that of the latest batch
 
     def __len__(self) -> int:
         return len(self._live)
@@ -316,33 +308,13 @@ class Recent:
             found = self._by_definition(self.odd, event, epoch)
         waiting = self._waiting()
         if waiting.clauses:
-            found += self._ask(waiting, self._asked(event, epoch))[0].tolist()
+            asked = asked_of_event(self.columns, self._rules, event, epoch)
+            found += self._ask(waiting, asked)[0].tolist()
         return found
 
     def _waiting(self) -> _Waiting:
         blocks = self.blocks  # first: it may hold more by the time that clauses are counted
         return _Waiting(max(self.clauses, blocks.clauses), blocks)
-
-    def _asked(self, event: Event, epoch: int) -> _Asked:
-        """The values of one event."""
-        columns, words, absent_passes = self.columns, self.words, self.absent == "passes"
-        same, nothing, passes = columns.room
-        values, width = nothing.copy(), len(same)
-        if absent_passes:
-            passes = ~passes
-        for attribute, value in event.items():
-            mine = columns.of(attribute)
-            if mine is None:
-                continue
-            own = kind_of(value)  # type: ignore[arg-type]
-            for kind, column in mine.items():
-                if column >= width:
-                    continue
-                if absent_passes:
-                    passes[column] = 0
-                if kind is own:
-                    values[column] = _number(value, words)
-        return _Asked(same, values, passes, 1, epoch)
 
     def _has_columns_of(self, event: Event) -> bool:
         columns = self.columns
@@ -351,53 +323,31 @@ class Recent:
     def match_columns(self, columns: EventBatch, epoch: int) -> list[Runs]:
         """The matches of a batch, in pieces whose values fit in memory."""
         waiting = self._waiting()
-        names = self.columns.names[:]
-        there = [column for column, (name, _) in enumerate(names) if columns.parts(name)]
-        if any(
-            isinstance(p, Intervals | Decimals) for c in there for p in columns.parts(names[c][0])
-        ):
+        attributes = self.columns.attributes()
+        kinds, parts = columns.parts_with_kinds(attributes)
+        layout = self._layout
+        if layout is None or layout.kinds != kinds or layout.names < len(self.columns.names):
+            layout = self._layout = BatchLayout.of(self.columns, kinds)
+        if not layout.are_exact:
             return self._by_masks(range(self.rows()), columns, epoch)
         found = self._by_masks(self.odd, columns, epoch) if self.odd else []
         if waiting.clauses:
-            # What no event of the batch has is one column, of nothing.
-            moved = np.full(len(names), len(there), np.int32)
-            moved[there] = np.arange(len(there))
-            for start, piece in columns.chunks(max(_MOST_VALUES // (len(there) + 1), 1)):
-                values, passes = self._values(piece, [names[each] for each in there])
-                asked = _Asked(moved, values, passes, len(piece), epoch)
+            for start, piece in columns.chunks(max(_MOST_VALUES // layout.rows, 1)):
+                if piece is not columns:
+                    kinds, parts = piece.parts_with_kinds(attributes)
+                    if kinds != layout.kinds:  # of some there is nothing in this piece
+                        layout = BatchLayout.of(self.columns, kinds)
+                asked = layout.asked(parts, len(piece), self._rules, epoch)
                 keys, ends = self._ask(waiting, asked)
                 found.append(Runs(keys, with_starts(ends, start)))
         return found
 
-    def _ask(self, waiting: _Waiting, asked: _Asked) -> tuple[Array, Array]:
+    def _ask(self, waiting: _Waiting, asked: Asked) -> tuple[Array, Array]:
         clauses, blocks = waiting
         found: tuple[Array, Array] = loops.now.match_bounds(
             *self.table.arrays, blocks.clauses, clauses, *blocks.arrays, *asked
         )
         return found
-
-    def _values(self, columns: EventBatch, names: list[tuple[str, Kind]]) -> tuple[Array, Array]:
-        """The values of a batch, a row per column, and where it passes that there is none.
-
-        The last is of nothing.
-        """
-        events = len(columns)
-        values = _blank(len(names) + 1, events)
-        lacks = np.ones(values.shape, bool) if self.absent == "passes" else None
-        for column, (name, kind) in enumerate(names):
-            for part in columns.parts(name):
-                rows = slice(None) if part.rows is None else part.rows
-                if lacks is not None:
-                    lacks[column, :events][rows] = False
-                if part.kind is kind:
-                    values[column, :events][rows] = self._numbers(part)
-        return values, _passing(values, lacks)
-
-    def _numbers(self, part: TypedValues) -> Array:
-        if isinstance(part, Strings):
-            words = self.words
-            return np.array([words.get(word, -1) for word in part.words], np.float64)[part.values]
-        return part.values
 
     def _held(self, rows: Iterable[int], epoch: int) -> Iterator[_Definition]:
         """Those of some rows that are held at an epoch."""
@@ -456,22 +406,3 @@ class Recent:
         keys, since, gone = (each[:count] for each in self.table.arrays[:3])
         rows = np.flatnonzero((since <= epoch) & (gone > epoch) & (gone < NEVER))
         return keys[rows].astype(np.int64), gone[rows]
-
-
-def _blank(columns: int, events: int) -> Array:
-    """The values of events that have none; up to a multiple of lanes."""
-    return np.full((columns, -(-events // LANES) * LANES), NO_VALUE)
-
-
-def _passing(values: Array, lacks: Array | None) -> Array:
-    """A bit for each value that is lacking and passes all the same; ``None``: none does."""
-    if lacks is None:
-        return np.zeros((len(values), values.shape[1] // LANES), np.uint64)
-    return np.packbits(lacks, axis=1, bitorder="little").view(np.uint64)
-
-
-def _number(value: Any, words: dict[str, int]) -> float:
-    """A value of an event as a column has it."""
-    if type(value) is str:
-        return words.get(value, -1)
-    return float(value if type(value) in _PLAIN else microseconds(value))
