@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from predicast.arrow.tables import as_table
+from predicast.arrow.taking import taken_rows
 from predicast.errors import ColumnClashError, UnknownColumnError, suggest
 
 _ALIAS: Final = "matches"  # of a relation, so that it can be joined with the one it came from
@@ -125,7 +126,7 @@ class _ArrowFrame(Frame):
         kept = self._table if columns is None else self._table.select(list(columns))
         if not kept.num_columns:  # such a table has no rows, and takes no column
             return kept if added is None else pa.table({added.name: added.values})
-        found = kept.take(pa.array(rows))
+        found = taken_rows(kept, rows)
         return found if added is None else found.append_column(added.name, added.values)
 
 

@@ -183,4 +183,17 @@ CASTS: Final[dict[str, Callable[[Any], Value | None]]] = {
     "TIMESTAMP": to_time,
     "DATE": to_day,
 }
-TYPE_ALIASES: Final = {"LONG": "BIGINT", "INTEGER": "INT", "SHORT": "SMALLINT", "BYTE": "TINYINT"}
+# Other words for the same type. FLOAT is none of them: of 32 bits in Spark, of 64 in PostgreSQL.
+TYPE_ALIASES: Final = {
+    "LONG": "BIGINT",
+    "INTEGER": "INT",
+    "SHORT": "SMALLINT",
+    "BYTE": "TINYINT",
+    "DOUBLE PRECISION": "DOUBLE",
+    "TEXT": "STRING",
+    "VARCHAR": "STRING",
+    "BOOL": "BOOLEAN",
+    "TIMESTAMPTZ": "TIMESTAMP",
+    "TIMESTAMP_LTZ": "TIMESTAMP",
+    "TIMESTAMP_NTZ": "TIMESTAMP",
+}

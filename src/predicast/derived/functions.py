@@ -251,6 +251,13 @@ def check_alike(what: str, trees: Sequence[Tree]) -> None:
         common &= kinds
 
 
+def _not_taken(name: str, wanted: Kinds, kinds: Kinds) -> str:
+    message = f"{name} takes {_listed(wanted)} here, not {_listed(kinds)}"
+    if name in {"+", "-"} and kinds == {Kind.TIMESTAMP}:
+        return f"{message}; write {name} INTERVAL 7 DAYS beside a timestamp"
+    return message
+
+
 def _checked(function: Function, arguments: Sequence[Tree]) -> Sequence[Tree]:
     for position, argument in enumerate(arguments):
         if isinstance(argument, Span):
@@ -259,11 +266,7 @@ def _checked(function: Function, arguments: Sequence[Tree]) -> Sequence[Tree]:
             raise _refused(function, position, "an INTERVAL is only added to a timestamp")
         wanted, kinds = function.parameter(position), kinds_of(argument)
         if not wanted & kinds:
-            raise _refused(
-                function,
-                position,
-                f"{function.name.split()[0]} takes {_listed(wanted)} here, not {_listed(kinds)}",
-            )
+            raise _refused(function, position, _not_taken(function.name.split()[0], wanted, kinds))
     if function.alike:
         check_alike(function.name, arguments)
     if function.name == "size" and not isinstance(arguments[0], Input):

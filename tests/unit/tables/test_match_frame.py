@@ -9,6 +9,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -266,3 +267,37 @@ def test_frames_agree_with_events_one_by_one(rows: Any, how: Any, output: Any) -
     for kind in (KINDS["table"], KINDS["polars"], KINDS["pandas"]):
         found = columnar.match_frame(kind.make(table), how=how, output=output)
         assert kind.rows(found) == expected
+
+
+_WORDS = pa.array(["a", None, "c"])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        _WORDS.cast(pa.string_view()),
+        pa.array([b"a", None, b"\xff"], pa.binary_view()),
+        pa.array([{"v": "a"}, None, {"v": None}], pa.struct({"v": pa.string_view()})),
+        pa.array([["a", None], None, []], pa.list_(pa.string_view())),
+        pa.array([["a"], None, []], pa.large_list(pa.string_view())),
+        pa.array([["a"], None, [None]], pa.list_(pa.string_view(), 1)),
+        pa.array([["a"], None, []], pa.list_view(pa.string_view())),
+        pa.array([[("a", "b")], None, []], pa.map_(pa.string_view(), pa.string_view())),
+        pc.run_end_encode(pa.array(["a", "a", None])),
+        pc.run_end_encode(pa.array(["z", "a", "a", None]))[1:],
+    ],
+    ids=lambda column: str(column.type),
+)
+@pytest.mark.parametrize("matching", [[0, 1, 2], [2, 0], []], ids=str)
+def test_rows_come_back_whatever_the_layout_of_a_column(
+    column: pa.Array, matching: list[int]
+) -> None:
+    engine = Engine()
+    engine.subscribe_many({f"s{row}": f"row = {row}" for row in matching})
+    table = pa.table({"row": [0, 1, 2], "column": column})
+    table = pa.concat_tables([table.slice(0, 1), table.slice(1)])
+    values = column.to_pylist()
+    for frame in (table, table.combine_chunks().to_batches()[0]):
+        found = engine.match_frame(frame, columns=["column"])
+        assert found.schema.field("column").type == column.type
+        assert found["column"].to_pylist() == [values[row] for row in sorted(matching)]

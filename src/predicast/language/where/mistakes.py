@@ -35,7 +35,10 @@ _CLOCK: Final = Mistake(
     "write now() or current_date() for when the event arrives, in UTC",
 )
 _CAST: Final = Mistake("CONVERT is not supported", "write CAST(x AS BIGINT)")
-_LIST: Final = Mistake("a comparison is with one value", "write x IN (1, 2) for one of several")
+_LIST: Final = Mistake(
+    "a comparison is with one value",
+    "write x IN (1, 2) for one of several, array_contains(x, 5) for an element of a list",
+)
 _NOTHING: Final = Mistake(
     "comparing with nothing is never true", "write x IS NULL or x IS NOT NULL"
 )
@@ -119,6 +122,10 @@ BEHIND_TEST: Final[dict[str, Mistake]] = {
             "LE": "<=", "LTE": "<=",
         }.items()
     },
+    "AT": Mistake(
+        "times are instants, whose zone does not matter",
+        "write x > TIMESTAMP '2026-01-31 09:30:00+02:00'",
+    ),
     "COLLATE": Mistake(
         "collations are not supported", "strings compare by code point; leave out COLLATE"
     ),
@@ -136,6 +143,7 @@ OPERATORS: Final = {
     "=<": "<=", "=>": ">=", "><": "!=", "===": "=", "!==": "!=", ":=": "=", "=!": "!=",
     "= <": "<=", "= >": ">=", "= =": "=", "< =": "<=", "> =": ">=", "! =": "!=", "< >": "<>",
     "^=": "!=", "=~": "RLIKE", "!~": "NOT RLIKE",
+    "~*": "RLIKE '(?i)a'", "!~*": "NOT RLIKE '(?i)a'",
     "≥": ">=", "≤": "<=", "≠": "!=", "＝": "=", "∈": "IN", "∧": "AND", "∨": "OR", "¬": "NOT",  # noqa: RUF001
 }  # fmt: skip
 # Functions of other dialects, by what they are for.
@@ -152,12 +160,43 @@ CALLS: Final[dict[str, Mistake]] = {
             "array_position": "array_contains(x, 5)",
             "list_contains": "array_contains(x, 5)",
             "has_any": "arrays_overlap(x, array(1, 2))",
+            **dict.fromkeys(("has", "array_has"), "array_contains(x, 5)"),
+            **dict.fromkeys(("array_length", "list_length", "json_array_length"), "size(x)"),
             **dict.fromkeys(("any_match", "array_any", "explode"), "exists(x, e -> e > 5)"),
             **dict.fromkeys(("all_match", "array_all", "every"), "forall(x, e -> e > 5)"),
+            **dict.fromkeys(
+                ("extract", "date_part", "datepart", "date_format", "to_char", "strftime"),
+                "year(x), month(x), hour(x) and so on",
+            ),
+            **dict.fromkeys(("date_add", "dateadd", "adddate"), "x + INTERVAL 7 DAYS"),
+            **dict.fromkeys(("date_sub", "datesub", "subdate"), "x - INTERVAL 7 DAYS"),
+            **dict.fromkeys(("power", "pow", "square"), "x * x"),
+            "sqrt": "x > 25 for sqrt(x) > 5",
+            "strpos": "contains(x, 'part')",
+            **dict.fromkeys(("int", "bigint", "smallint", "tinyint"), "CAST(x AS BIGINT)"),
+            **dict.fromkeys(("double", "float"), "CAST(x AS DOUBLE)"),
+            **dict.fromkeys(("string", "str"), "CAST(x AS STRING)"),
+            "boolean": "CAST(x AS BOOLEAN)",
+            **dict.fromkeys(("get_json_object", "json_extract", "json_value"), "x.y"),
+            "element_at": "exists(x, e -> e = 5) for an element, wherever it stands",
+            "nvl2": "CASE WHEN x IS NOT NULL THEN y ELSE z END",
         }.items()
     },
     "nullif": Mistake("nullif is not supported", "write CASE WHEN x != 0 THEN x END"),
-    "if": Mistake("if is not supported", "write CASE WHEN x > 5 THEN 'high' ELSE 'low' END"),
+    **{
+        word: Mistake(
+            f"{word} is not supported", "write CASE WHEN x > 5 THEN 'high' ELSE 'low' END"
+        )
+        for word in ("if", "iff", "iif")
+    },
+    **dict.fromkeys(
+        ("isnan", "isinf", "isfinite"),
+        Mistake("numbers are finite", "leave it out: x > 5 holds of no NaN"),
+    ),
+    **dict.fromkeys(
+        ("count", "sum", "avg", "min", "max", "count_if"),
+        Mistake("a subscription is about one event", "write greatest or least for several values"),
+    ),
     "convert": _CAST,
     "datediff": Mistake("datediff is not supported", "write a + INTERVAL 1 DAY < b"),
     "left": Mistake("left is not supported", "write substring(x, 1, 3)"),
@@ -167,6 +206,18 @@ CALLS: Final[dict[str, Mistake]] = {
         "write CAST(x AS DATE), or x >= DATE '2026-01-31' AND x < DATE '2026-02-01' for a day",
     )),
 }  # fmt: skip
+
+# Types of other dialects, behind CAST and ::.
+TYPES_ELSEWHERE: Final = {
+    **dict.fromkeys(
+        ("FLOAT", "REAL", "FLOAT4", "FLOAT8", "DECIMAL", "NUMERIC"), "write CAST(x AS DOUBLE)"
+    ),
+    **dict.fromkeys(
+        ("SIGNED", "UNSIGNED", "INT8", "UBIGINT", "HUGEINT"), "write CAST(x AS BIGINT)"
+    ),
+    **dict.fromkeys(("CHAR", "NVARCHAR", "BPCHAR", "CLOB"), "write CAST(x AS STRING)"),
+    "DATETIME": "write CAST(x AS TIMESTAMP)",
+}
 
 _QUOTES: Final = frozenset("‘’‚‛“”„‟´«»′″")  # noqa: RUF001  # those of word processors
 _DASHES: Final = frozenset("−–—‐‑")  # noqa: RUF001
@@ -185,7 +236,7 @@ _BEHIND_NAME: Final = frozenset(
 )
 _DIGITS: Final = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _MAX_HEXADECIMAL: Final = 18  # characters: what 64 bits can hold
-_SIGNS: Final = frozenset("=<>!~:^")
+_SIGNS: Final = frozenset("=<>!~:^*")
 
 
 class MistakeReader(TokenReader):

@@ -54,6 +54,7 @@ _LITERAL_KEYWORDS: Final = {
     "TIMESTAMP": as_timestamp,
     "TIMESTAMP_LTZ": as_timestamp,
     "TIMESTAMP_NTZ": as_timestamp,
+    "TIMESTAMPTZ": as_timestamp,
     "DATE": as_day,
 }
 FUNCTIONS: Final = (*STRING_FUNCTIONS, *PRESENCE_FUNCTIONS, *_LITERAL_FUNCTIONS)
@@ -287,7 +288,8 @@ class OperandReader(MistakeReader):
             self._unsupported(
                 "a parameter has a name", "write the value itself, or a parameter such as :low"
             )
-        self._fail(f"expected {what.strip()}, not {token.text!r}")
+        hint = "write x ILIKE 'a%'" if token.token_type is TokenType.ILIKE else None
+        self._fail(f"expected {what.strip()}, not {token.text!r}", hint=hint)
 
 
 def _no_text(text: str) -> NoReturn:

@@ -35,7 +35,13 @@ from predicast.errors import (
     UnknownFunctionError,
     suggest,
 )
-from predicast.language.where.mistakes import AT_VALUE, BEHIND_TEST, CALLS, FUNCTIONS_ELSEWHERE
+from predicast.language.where.mistakes import (
+    AT_VALUE,
+    BEHIND_TEST,
+    CALLS,
+    FUNCTIONS_ELSEWHERE,
+    TYPES_ELSEWHERE,
+)
 from predicast.language.where.operands import (
     FUNCTIONS,
     LIST_FUNCTIONS,
@@ -476,8 +482,11 @@ class ScalarReader(OperandReader):
         if known is None or token is END or token.token_type is TokenType.IDENTIFIER:
             close = suggest(token.text, TYPES)
             hint = f"did you mean {close}?" if close else f"there are {', '.join(sorted(TYPES))}"
+            hint = TYPES_ELSEWHERE.get(token.text.upper(), hint)
             self._fail(f"expected a type, not {token.text!r}", hint=hint)
         self._advance()
+        if known == "STRING" and self._token.token_type is TokenType.L_PAREN:
+            self._fail("a string has no longest length", hint="write CAST(x AS STRING)")
         return known
 
     # What the parser knows more of.
