@@ -47,6 +47,7 @@ from predicast.errors import (
     suggest,
 )
 from predicast.language.derived_names import canonical_attribute, list_attribute, list_name
+from predicast.language.not_json import why_not_json
 from predicast.language.where.literals import timestamp
 from predicast.model import (
     Clause,
@@ -350,9 +351,7 @@ def decoded(text: str | bytes) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        reason = reason.removeprefix("JSON is malformed: ")
-        raise JsonFormError(f"not JSON: {reason}", path="$") from None
+        raise JsonFormError(f"not JSON: {why_not_json(text, error)}", path="$") from None
 
 
 def _plain_operand(document: dict[str, Any], operator: Operator, path: str) -> Any:

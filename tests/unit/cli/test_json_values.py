@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predicast.cli.files.json_values import JsonText, value_groups
+from predicast.cli.files.json_values import JsonText, json_object, value_groups
 from predicast.cli.files.source import Form, OpenFile, Source
 from predicast.errors import InputFileError
 
@@ -102,6 +102,12 @@ def test_what_is_no_array_is_refused_by_line() -> None:
     assert _refusal('{\n"a": 1\n},\n{\n"a": 2\n}') == (
         "e.json, line 3: not JSON: expected a value, not ,"
     )
+
+
+def test_a_number_that_json_has_not_is_told_what_to_write() -> None:
+    wrong = _read(b'{"a": 1}\n{"a": NaN}\n')[1]
+    with pytest.raises(InputFileError, match=r"line 2: not JSON: .*no NaN; write null"):
+        json_object(_SOURCE, wrong)
 
 
 def test_an_element_that_never_ends_is_refused() -> None:

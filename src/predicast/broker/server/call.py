@@ -21,6 +21,8 @@ from predicast.errors import (
     suggest,
 )
 from predicast.language import timestamp
+from predicast.language.not_json import why_not_json
+from predicast.language.reading import WHERE
 
 if TYPE_CHECKING:
     from predicast.broker.access.limited_tenant import LimitedTenant
@@ -30,6 +32,7 @@ T = TypeVar("T")
 _UNKNOWN: Final = re.compile(r"unknown field `(?P<name>[^`]*)`")
 _PLACE: Final = re.compile(r"at `(?P<place>[^`]*)`")
 _MOST_OBJECTS: Final = 1_000_000  # of a body; a small one may be many times as large when decoded
+_ALSO_WHERE: Final = {"expression", "filter", "predicate", "query", "rule"}  # as others call it
 _YES: Final = {"1": True, "true": True, "": True, "0": False, "false": False}
 
 
@@ -163,7 +166,7 @@ def decoded_as(body: bytes, kind: type[T], depth: int) -> T:
     except msgspec.ValidationError as error:
         raise _refused(str(error), kind) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ProtocolError(f"the body is not JSON: {error}") from None
+        raise ProtocolError(f"the body is not JSON: {why_not_json(body, error)}") from None
 
 
 def _refused(message: str, kind: Any) -> ProtocolError:
@@ -176,7 +179,7 @@ def _refused(message: str, kind: Any) -> ProtocolError:
         return ProtocolError(f"the body is not what it has to be: {message}{right}", field=where)
     name = unknown["name"]
     known = sorted(set(_names(kind)))
-    close = suggest(name, known)
+    close = WHERE if name in _ALSO_WHERE and WHERE in known else suggest(name, known)
     hint = f"did you mean {close!r}?" if close else f"there are {', '.join(known)}"
     return ProtocolError(f"there is no field {shortened(name)} at {where}; {hint}", field=where)
 

@@ -19,6 +19,7 @@ import msgspec
 
 from predicast.cli.files.source import OpenFile, Source
 from predicast.errors import InputFileError
+from predicast.language.not_json import why_not_json
 
 # Far beyond any sensible event; a file without line breaks must not fill the memory.
 MAX_VALUE_BYTES: Final = 16 * 2**20
@@ -62,10 +63,9 @@ def json_object(source: Source, value: JsonText) -> dict[str, Any]:
     """A value that has to be an object."""
     try:
         document = msgspec.json.decode(value.text)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise source.refuse(f"not JSON: {error}; {OBJECTS}", value.line) from None
-    except RecursionError:
-        raise source.refuse("not JSON: nested too deeply", value.line) from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = why_not_json(value.text, error)
+        raise source.refuse(f"not JSON: {why}; {OBJECTS}", value.line) from None
     if not isinstance(document, dict):
         raise source.refuse(f"not a JSON object; {OBJECTS}", value.line)
     return document

@@ -25,6 +25,7 @@ import msgspec
 from predicast.derived.cesql.evaluation import REQUIRED
 from predicast.derived.cesql.tree import INT_MAX, INT_MIN
 from predicast.errors import InvalidEventError, shortened
+from predicast.language.not_json import why_not_json
 
 _VERSION: Final = "1.0"
 _DATA: Final = "data"
@@ -141,7 +142,7 @@ def _decoded(text: str | bytes | bytearray, what: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise InvalidEventError(f"{what} is not JSON: {error}") from error
+        raise InvalidEventError(f"{what} is not JSON: {why_not_json(text, error)}") from error
 
 
 def _checked(given: Mapping[Any, Any]) -> dict[str, Any]:

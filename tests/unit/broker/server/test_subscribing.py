@@ -234,6 +234,7 @@ def test_a_window_is_carried_out_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_fields_that_nobody_would_look_at_are_refused(tmp_path: Path) -> None:
     asked: list[tuple[Any, str]] = [
         ({"idd": "a"}, "did you mean 'id'"),
+        ({"expression": "a = 1"}, "did you mean 'where'"),
         ({"config": {"duarble": True}}, "did you mean 'durable'"),
         ({"config": {"ack_wait": 0}}, "$.config.ack_wait"),
         ({"config": {"when_full": "explode"}}, "it is one of drop-oldest, drop-newest"),
