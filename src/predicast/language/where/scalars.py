@@ -18,7 +18,6 @@ CASE recurses, and may stand in another a few times. Constants are computed at o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, NoReturn
@@ -45,60 +44,34 @@ from predicast.language.where.mistakes import (
 from predicast.language.where.operands import (
     FUNCTIONS,
     LIST_FUNCTIONS,
-    PRESENCE_FUNCTIONS,
-    STRING_FUNCTIONS,
     OperandReader,
 )
 from predicast.language.where.position import error_at
 from predicast.language.where.scalar_text import name_of
+from predicast.language.where.scalar_tokens import (
+    BARE_CLOCKS,
+    BEHIND_VALUE,
+    BINARY,
+    CLOCKS,
+    COMPARED,
+    COMPARING,
+    COMPUTED_FUNCTIONS,
+    CONTINUES,
+    LITERALS,
+    NO_VALUES,
+    OF_CONDITIONS,
+    SIGNED,
+    TESTS,
+    TRUTHS,
+    UNQUOTED_DATE,
+    is_of_float,
+    token_at,
+)
 from predicast.language.where.shape import Literal
 from predicast.language.where.tokens import END
 from predicast.model.values import canonical_number, kind_of
 
 MAX_NESTING: Final = 64
-
-_COMPARING, _ADDING, _MULTIPLYING, _SIGNED = range(4)
-_BINARY: Final = {
-    TokenType.PLUS: ("+", _ADDING),
-    TokenType.DASH: ("-", _ADDING),
-    TokenType.DPIPE: ("concat", _ADDING),
-    TokenType.STAR: ("*", _MULTIPLYING),
-    TokenType.SLASH: ("/", _MULTIPLYING),
-    TokenType.MOD: ("%", _MULTIPLYING),
-}
-_COMPARED: Final = {
-    TokenType.EQ: "=",
-    TokenType.NEQ: "!=",
-    TokenType.LT: "<",
-    TokenType.LTE: "<=",
-    TokenType.GT: ">",
-    TokenType.GTE: ">=",
-    TokenType.NULLSAFE_EQ: "<=>",
-}
-_CONTINUES: Final = frozenset({*_BINARY, TokenType.DCOLON})
-# Behind a parenthesis these say that a value stands in it, and inside of one that none does.
-_BEHIND_VALUE: Final = _CONTINUES | frozenset(_COMPARED) | frozenset(
-    {
-        *(TokenType.BETWEEN, TokenType.IN, TokenType.LIKE, TokenType.RLIKE, TokenType.IS),
-        *(TokenType.ILIKE, TokenType.NOT),
-    }
-)  # fmt: skip
-_OF_CONDITIONS: Final = frozenset(
-    {
-        *(TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.BETWEEN, TokenType.IN),
-        *(TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE, TokenType.IS),
-    }
-)
-_NO_VALUES: Final = _OF_CONDITIONS | frozenset({TokenType.NEQ, TokenType.NULL})
-_TESTS: Final = frozenset({*STRING_FUNCTIONS, *PRESENCE_FUNCTIONS})
-_TRUTHS: Final = frozenset({TokenType.TRUE, TokenType.FALSE, TokenType.UNKNOWN})
-_LITERALS: Final = frozenset({TokenType.NUMBER, TokenType.STRING})
-_FLOATS: Final = frozenset({TokenType.DOUBLE, TokenType.FLOAT, TokenType.DECIMAL})
-_DATE: Final = re.compile(r"[0-9]{4}([-/])[0-9]{1,2}\1[0-9]{1,2}(?![\w.])")
-# What they are cast to.
-_CLOCKS: Final = {"now": None, "current_timestamp": None, "current_date": "DATE", "curdate": "DATE"}
-_BARE_CLOCKS: Final = frozenset({TokenType.CURRENT_TIMESTAMP, TokenType.CURRENT_DATE})
-_COMPUTED_FUNCTIONS: Final = frozenset({*WORDS, "cast", "try_cast"})
 
 
 class Operand(NamedTuple):
@@ -143,13 +116,13 @@ class ScalarReader(OperandReader):
         begin, token = self._position, self._token
         if self._at_lone_literal(token):
             literal = self._literal(what)
-            if self._token.token_type not in _CONTINUES:
+            if self._token.token_type not in CONTINUES:
                 return Operand(None, literal, token.start)
         elif self._at_name() and not (self._at_call() or self._at_span() or self._at_clock()):
             if not first and token.token_type is not TokenType.IDENTIFIER:
                 self._refuse_known_value()
             name = self._name()
-            if self._token.token_type not in _CONTINUES:
+            if self._token.token_type not in CONTINUES:
                 return Operand(Input(name), None, token.start)
         elif not self._at_scalar():
             self._fail_at_operand(what)
@@ -161,9 +134,9 @@ class ScalarReader(OperandReader):
 
     def _at_lone_literal(self, token: Token) -> bool:
         # The usual kinds of token first: most operands are a name or a number.
-        if token.token_type in _LITERALS:
+        if token.token_type in LITERALS:
             return True
-        if token.token_type is TokenType.VAR and self._peek(1).token_type in _COMPARED:
+        if token.token_type is TokenType.VAR and self._peek(1).token_type in COMPARED:
             return False
         return self._at_literal() and not self._at_sign()
 
@@ -204,9 +177,9 @@ class ScalarReader(OperandReader):
         return self._at_name() and self._at_call()
 
     def _at_clock(self) -> bool:
-        if self._token.token_type in _BARE_CLOCKS:
+        if self._token.token_type in BARE_CLOCKS:
             return self._peek(1).token_type is not TokenType.DOT
-        return self._at_call() and self._token.text.lower() in _CLOCKS
+        return self._at_call() and self._token.text.lower() in CLOCKS
 
     def _at_parenthesised_value(self) -> bool:
         """Whether the parenthesis here holds a value, and not a condition."""
@@ -221,7 +194,7 @@ class ScalarReader(OperandReader):
                     return self._is_behind_value(position + 1)
             elif kind is TokenType.CASE:
                 compares = True  # its conditions are its own
-            elif depth == 1 and kind in _OF_CONDITIONS and not compares:
+            elif depth == 1 and kind in OF_CONDITIONS and not compares:
                 return False
         return False
 
@@ -237,8 +210,8 @@ class ScalarReader(OperandReader):
             word = self._peek(ahead).token_type
             if word is TokenType.NULL:
                 return not self._has_condition(end)
-            return word not in _TRUTHS
-        return token is not END and token.token_type in _BEHIND_VALUE
+            return word not in TRUTHS
+        return token is not END and token.token_type in BEHIND_VALUE
 
     def _has_condition(self, end: int) -> bool:
         """Whether something stands from here to there that no value has in it."""
@@ -247,7 +220,7 @@ class ScalarReader(OperandReader):
             if token.token_type is TokenType.CASE:
                 return False
             is_call = following.token_type is TokenType.L_PAREN
-            if token.token_type in _NO_VALUES or (is_call and token.text.lower() in _TESTS):
+            if token.token_type in NO_VALUES or (is_call and token.text.lower() in TESTS):
                 return True
         return False
 
@@ -270,7 +243,7 @@ class ScalarReader(OperandReader):
         if self._at_sign():
             self._advance()
             if token.token_type is TokenType.DASH:
-                frame.operators.append(_Operator("negative", _SIGNED, token.start, is_sign=True))
+                frame.operators.append(_Operator("negative", SIGNED, token.start, is_sign=True))
             return True
         if token.token_type is TokenType.L_PAREN:
             self._advance()
@@ -300,7 +273,7 @@ class ScalarReader(OperandReader):
         if self._take(TokenType.L_PAREN):
             hint = "it takes nothing, and is when the event arrives, in UTC"
             self._expect(TokenType.R_PAREN, f"the closing parenthesis of {called.text}()", hint)
-        return CLOCK if _CLOCKS[called.text.lower()] is None else call("cast DATE", [CLOCK])
+        return CLOCK if CLOCKS[called.text.lower()] is None else call("cast DATE", [CLOCK])
 
     def _primary(self, what: str) -> Tree:
         token = self._token
@@ -322,7 +295,7 @@ class ScalarReader(OperandReader):
             value = literal.convert(self._text[literal.start : literal.end])
         except ModelError as error:
             raise error_at(ParseError, self._text, literal.start, error.message) from error
-        is_float = any(map(_is_of_float, self._tokens[begin : self._position]))
+        is_float = any(map(is_of_float, self._tokens[begin : self._position]))
         return Constant(float(value) if type(value) is int and is_float else value)
 
     def _parameter(self) -> Literal:
@@ -343,15 +316,15 @@ class ScalarReader(OperandReader):
                 tree, start = frame.operands.pop()
                 cast = f"cast {self._type()}"
                 frame.operands.append((self._called(cast, [(tree, start)], start), start))
-            elif kind in _BINARY:
-                self._binary(frame, *_BINARY[kind])
+            elif kind in BINARY:
+                self._binary(frame, *BINARY[kind])
                 return None
             elif len(frames) == 1:
                 return self._reduced(frame)[0]
-            elif kind in _COMPARED and frame.function is None:
-                if frame.operators and frame.operators[0].level == _COMPARING:
+            elif kind in COMPARED and frame.function is None:
+                if frame.operators and frame.operators[0].level == COMPARING:
                     self._refuse_behind_test()
-                self._binary(frame, _COMPARED[kind], _COMPARING)
+                self._binary(frame, COMPARED[kind], COMPARING)
                 return None
             elif kind is TokenType.COMMA and frame.function not in {None, "cast"}:
                 self._advance()
@@ -389,7 +362,7 @@ class ScalarReader(OperandReader):
 
     def _binary(self, frame: _Frame, function: str, level: int) -> None:
         token = self._token
-        date = _DATE.match(self._text, self._previous.start)
+        date = UNQUOTED_DATE.match(self._text, self._previous.start)
         if date is not None and self._previous.token_type is TokenType.NUMBER:
             self._refuse_broken_number()
         while frame.operators and frame.operators[-1].level >= level:
@@ -446,7 +419,7 @@ class ScalarReader(OperandReader):
     def _function(self) -> str:
         at = self._advance()
         name = at.text.lower()
-        if name not in _COMPUTED_FUNCTIONS:
+        if name not in COMPUTED_FUNCTIONS:
             self._position -= 1
             if name not in FUNCTIONS:
                 self._refuse_known_value()
@@ -456,7 +429,7 @@ class ScalarReader(OperandReader):
 
     def _refuse_function(self, at: Token) -> NoReturn:
         function, close = at.text.lower(), None
-        known = (*FUNCTIONS, *LIST_FUNCTIONS, *_COMPUTED_FUNCTIONS)
+        known = (*FUNCTIONS, *LIST_FUNCTIONS, *COMPUTED_FUNCTIONS)
         if function in {*FUNCTIONS, *LIST_FUNCTIONS} and function not in CALLS:
             message = f"{at.text} is a test, and gives no value"
             hint = "write it without a comparison; NOT goes before it"
@@ -493,16 +466,3 @@ class ScalarReader(OperandReader):
 
     def _case(self) -> Tree:
         raise NotImplementedError
-
-
-def token_at(tokens: list[Token], start: int) -> Token:
-    """The token that begins there."""
-    return next(token for token in tokens if token.start == start)
-
-
-def _is_of_float(token: Token) -> bool:
-    """Whether the token makes its number a float: 1.0, 1e0 and 1D, which a constraint spells 1."""
-    is_whole = token.token_type is TokenType.NUMBER and token.text.isdigit()
-    return token.token_type in _FLOATS or (
-        token.token_type in {TokenType.NUMBER, TokenType.DOT} and not is_whole
-    )
