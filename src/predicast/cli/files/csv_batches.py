@@ -32,10 +32,10 @@ class CsvFile:
     def __init__(self, source: Source, nulls: Sequence[str] = ()) -> None:
         self._source = source
         self._nulls = ["", *nulls]
-        self.names, self._delimiter, self._has_rows = self._header()
+        self.names, self._delimiter, self._skipped, self._has_rows = self._header()
 
-    def _header(self) -> tuple[list[str], str, bool]:
-        """The columns' names, what separates them, and whether any row follows."""
+    def _header(self) -> tuple[list[str], str, int, bool]:
+        """The columns' names, what separates them, lines before, and whether any row follows."""
         with self._source.opened() as opened, csv_text(self._source, opened) as file:
             try:
                 names = next(filter(None, file.rows), [])
@@ -46,7 +46,7 @@ class CsvFile:
             if any("\udc80" <= character <= "\udcff" for name in names for character in name):
                 raise self._source.not_utf8(1)
             has_rows = any(line.strip("\r\n") for line in file.text)
-            return names, file.delimiter, has_rows
+            return names, file.delimiter, file.skipped, has_rows
 
     def columns_among(self, attributes: Collection[str]) -> list[str]:
         """The columns that are attributes; one of them must not be there twice."""
@@ -108,7 +108,9 @@ class CsvFile:
     def _reader(self, opened: OpenFile, columns: Sequence[str]) -> pa.csv.CSVStreamingReader:
         return pa.csv.open_csv(
             opened.stream,
-            read_options=pa.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
+            read_options=pa.csv.ReadOptions(
+                block_size=_BLOCK_BYTES, use_threads=False, skip_rows=self._skipped
+            ),
             parse_options=pa.csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
             convert_options=pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(columns, pa.string()),
@@ -127,7 +129,8 @@ class CsvFile:
         numbered = re.search(r"Row #(\d+): (?:CSV conversion error to string: )?(.*)", message)
         if numbered is None:
             return self._source.refuse(f"not CSV: {message}")
-        line = self.line_of(int(numbered[1]) - 2)  # Arrow counts the header as row 1
+        # Arrow counts what it skips, and the header.
+        line = self.line_of(int(numbered[1]) - self._skipped - 2)
         if "invalid UTF8" in numbered[2]:
             return self._source.not_utf8(line)
         hint = guess_hint(self._source, self._delimiter) if "columns" in numbered[2] else ""

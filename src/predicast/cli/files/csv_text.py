@@ -5,6 +5,8 @@ of databases often have tabs or vertical bars. Which it is can be told from the 
 columns: it is the one of the four that occurs most often in the first line outside of quotes, and
 a comma if none does. A wrong guess does not pass in silence: rows that then have another number of
 cells than the first line are refused.
+
+Spreadsheets write, and heed, a line ``sep=;`` before the names; then it is that one.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from predicast.cli.files.source import OpenFile, Source
 _DELIMITERS: Final = ",;\t|"
 _QUOTED: Final = re.compile(r'"[^"]*(?:"|\Z)')
 _NAMES: Final = {"\t": "tabs"}
+_STATED: Final = re.compile(rf'"?sep=([{re.escape(_DELIMITERS)}])"?[\r\n]*')
 
 
 def delimiter_in(header: str) -> str:
@@ -52,9 +55,15 @@ class CsvText:
     def __init__(self, source: Source, text: io.TextIOWrapper, *, strict: bool) -> None:
         self.text = text
         leading = list(_up_to_the_first_not_blank(text))
+        self.skipped = 0  # lines before that with the names, if one of them states the delimiter
+        stated = _STATED.fullmatch(leading[-1]) if leading else None
+        if stated is not None:
+            self.skipped, leading[-1] = len(leading), "\n"  # as many lines as before
+            leading += _up_to_the_first_not_blank(text)
         header = leading[-1] if leading else ""
         source.check_start(header.encode(errors="surrogateescape"))
-        self.delimiter = source.delimiter or delimiter_in(header)
+        stated_delimiter = stated[1] if stated is not None else delimiter_in(header)
+        self.delimiter = source.delimiter or stated_delimiter
         self.rows: Lines = csv.reader(
             itertools.chain(leading, text), delimiter=self.delimiter, strict=strict
         )
