@@ -54,12 +54,12 @@ def test_what_a_writer_quotes_does_not_mislead(names: list[str], delimiter: str)
 def test_the_delimiter_may_be_stated_as_spreadsheets_do(tmp_path: Path, start: str) -> None:
     table = "net, in all, EUR;x\n1;2\n\n3;4\n"  # which has more commas
     path = tmp_path / "events.csv"
-    path.write_text(start + table, newline="")
+    path.write_text(start + table, encoding="utf-8", newline="")
     file = CsvFile(Source(str(path), Form.CSV))
     assert file.names == ["net, in all, EUR", "x"]
     cells = pa.Table.from_batches(file.batches({}, file.names))
     assert cells.column("x").to_pylist() == ["2", "4"]
-    path.write_text(start + table + "5;6;7\n", newline="")
+    path.write_text(start + table + "5;6;7\n", encoding="utf-8", newline="")
     line = (start + table).count("\n") + 1
     with pytest.raises(InputFileError, match=rf"events.csv, line {line}: "):
         list(file.batches({}, file.names))
@@ -67,6 +67,6 @@ def test_the_delimiter_may_be_stated_as_spreadsheets_do(tmp_path: Path, start: s
 
 def test_nothing_but_a_delimiter_is_an_empty_file(tmp_path: Path) -> None:
     path = tmp_path / "events.csv"
-    path.write_text("sep=,\n")
+    path.write_text("sep=,\n", encoding="utf-8")
     with pytest.raises(InputFileError, match="is empty"):
         CsvFile(Source(str(path), Form.CSV))
