@@ -1,9 +1,10 @@
-"""The delimiter of a CSV file, as its first line shows it."""
+"""The delimiter of a CSV file, as its first line shows it, and spaces behind it."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -70,3 +71,47 @@ def test_nothing_but_a_delimiter_is_an_empty_file(tmp_path: Path) -> None:
     path.write_text("sep=,\n", encoding="utf-8")
     with pytest.raises(InputFileError, match="is empty"):
         CsvFile(Source(str(path), Form.CSV))
+
+
+CELLS = st.text(st.sampled_from(["a", "5", " ", '"', ",", ";", "\n", "ü"]), min_size=1, max_size=5)
+
+
+def spaced(cells: Sequence[str], delimiter: str, spaces: Sequence[str]) -> str:
+    quoted = ['"' + cell.replace('"', '""') + '"' for cell in cells]
+    return delimiter.join(space + cell for space, cell in zip(spaces, quoted, strict=True))
+
+
+@given(st.data(), st.sampled_from(DELIMITERS), st.sampled_from(["", "sep={}\n", "\nsep={}\n\n"]))
+def test_spaces_before_cells_are_no_part_of_them(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, delimiter: str, stated: str
+) -> None:
+    names = ["first", "second", "third"][: data.draw(st.integers(2, 3))]
+    rows = data.draw(st.lists(st.tuples(*[CELLS] * len(names)), max_size=5))
+    lines = [delimiter.join([names[0], *(f" {name}" for name in names[1:])])]
+    for row in rows:
+        spaces = data.draw(st.tuples(*[st.sampled_from(["", " ", "  "])] * len(names)))
+        lines.append(spaced(row, delimiter, spaces))
+    end = data.draw(st.sampled_from(["\n", "\r\n", "\n\n"]))
+    path = tmp_path_factory.mktemp("spaced") / "events.csv"
+    path.write_text(stated.format(delimiter) + end.join(lines) + end, encoding="utf-8", newline="")
+    file = CsvFile(Source(str(path), Form.CSV))
+    assert file.names == names
+    read = [row for batch in file.batches({}, file.names) for row in batch.to_pylist()]
+    assert read == [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def test_what_is_wrong_behind_spaces_has_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    path.write_text('id, city\n1, "New\nYork"\n\n2\n', encoding="utf-8")
+    file = CsvFile(Source(str(path), Form.CSV))
+    with pytest.raises(InputFileError, match=r"events.csv, line 5: Expected 2 columns, got 1"):
+        list(file.batches({}, file.names))
+    path.write_bytes(b"id, city\n1, K\xf6ln\n")
+    with pytest.raises(InputFileError, match=r"events.csv, line 2: not UTF-8"):
+        list(file.batches({}, file.names))
+
+
+def test_one_space_is_not_yet_a_habit(tmp_path: Path) -> None:
+    path = tmp_path / "events.csv"
+    path.write_text("id, city,price\n1, Bonn,2\n", encoding="utf-8")
+    assert CsvFile(Source(str(path), Form.CSV)).names == ["id", " city", "price"]

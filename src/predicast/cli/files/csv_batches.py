@@ -9,21 +9,23 @@ third time, slowly, to name the line.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
-from typing import Final
+from contextlib import closing, contextmanager
+from typing import BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.csv
 
-from predicast.cli.files.csv_text import csv_text, guess_hint
+from predicast.cli.files.csv_text import PlainCsv, csv_text, guess_hint
 from predicast.cli.files.csv_types import ColumnType, CsvType, convert
 from predicast.cli.files.source import OpenFile, Source
 from predicast.errors import InputFileError
 
 # Also the longest row there may be.
 _BLOCK_BYTES: Final = 4 * 2**20
+_LONGEST_CELL: Final = 16 * _BLOCK_BYTES
 
 
 class CsvFile:
@@ -32,21 +34,23 @@ class CsvFile:
     def __init__(self, source: Source, nulls: Sequence[str] = ()) -> None:
         self._source = source
         self._nulls = ["", *nulls]
-        self.names, self._delimiter, self._skipped, self._has_rows = self._header()
+        self._header()
 
-    def _header(self) -> tuple[list[str], str, int, bool]:
-        """The columns' names, what separates them, lines before, and whether any row follows."""
+    def _header(self) -> None:
+        """Read the columns' names, and look whether any row follows."""
         with self._source.opened() as opened, csv_text(self._source, opened) as file:
             try:
-                names = next(filter(None, file.rows), [])
+                self.names = next(filter(None, file.rows), [])
             except csv.Error as error:
                 raise self._source.refuse(f"not CSV: {error}", 1) from None
-            if not names:
+            if not self.names:
                 raise self._source.refuse("is empty; the first line must name the columns")
-            if any("\udc80" <= character <= "\udcff" for name in names for character in name):
+            if any("\udc80" <= character <= "\udcff" for name in self.names for character in name):
                 raise self._source.not_utf8(1)
-            has_rows = any(line.strip("\r\n") for line in file.text)
-            return names, file.delimiter, file.skipped, has_rows
+            self._has_rows = any(line.strip("\r\n") for line in file.text)
+            self._delimiter = file.delimiter
+            self._is_spaced = file.is_spaced
+            self._skipped = 0 if file.is_spaced else file.skipped
 
     def columns_among(self, attributes: Collection[str]) -> list[str]:
         """The columns that are attributes; one of them must not be there twice."""
@@ -97,17 +101,30 @@ class CsvFile:
         if not self._has_rows:
             return
         columns = columns or self.names[:1]  # one at least, to count the rows
-        with self._source.opened() as opened:
+        with self._source.opened() as opened, self._plain(opened) as stream:
             try:
-                for batch in self._reader(opened, columns):
+                for batch in self._reader(stream, columns):
                     report(opened.position())
                     yield batch
             except pa.ArrowException as error:
                 raise self._not_csv(error) from None
 
-    def _reader(self, opened: OpenFile, columns: Sequence[str]) -> pa.csv.CSVStreamingReader:
+    @contextmanager
+    def _plain(self, opened: OpenFile) -> Iterator[BinaryIO]:
+        """What Arrow reads, which takes a space for part of a cell, and quotes behind it too."""
+        if not self._is_spaced:
+            yield opened.stream
+            return
+        csv.field_size_limit(_LONGEST_CELL)
+        with csv_text(self._source, opened) as file:
+            try:
+                yield io.BufferedReader(PlainCsv(file), _BLOCK_BYTES)
+            except csv.Error as error:
+                raise self._source.refuse(f"not CSV: {error}", file.rows.line_num) from None
+
+    def _reader(self, stream: BinaryIO, columns: Sequence[str]) -> pa.csv.CSVStreamingReader:
         return pa.csv.open_csv(
-            opened.stream,
+            stream,
             read_options=pa.csv.ReadOptions(
                 block_size=_BLOCK_BYTES, use_threads=False, skip_rows=self._skipped
             ),
@@ -143,7 +160,7 @@ class CsvFile:
 
     def _slow_rows(self) -> Generator[tuple[int, list[str]], None, None]:
         """Every row that is not blank, the header first, with its first line."""
-        csv.field_size_limit(16 * _BLOCK_BYTES)  # what is wrong may be that it is too long
+        csv.field_size_limit(_LONGEST_CELL)  # what is wrong may be that it is too long
         with self._source.opened() as opened, csv_text(self._source, opened) as file:
             start = 1
             try:

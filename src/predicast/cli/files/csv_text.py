@@ -6,7 +6,9 @@ columns: it is the one of the four that occurs most often in the first line outs
 a comma if none does. A wrong guess does not pass in silence: rows that then have another number of
 cells than the first line are refused.
 
-Spreadsheets write, and heed, a line ``sep=;`` before the names; then it is that one.
+Spreadsheets write, and heed, a line ``sep=;`` before the names; then it is that one. People write
+``id, price, city``: where a space stands before each name but the first, spaces at the start of a
+cell are not part of it.
 """
 
 from __future__ import annotations
@@ -17,11 +19,15 @@ import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from predicast.cli.files.source import OpenFile, Source
 
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
 _DELIMITERS: Final = ",;\t|"
+_ROWS: Final = 1_024  # written at a time
 _QUOTED: Final = re.compile(r'"[^"]*(?:"|\Z)')
 _NAMES: Final = {"\t": "tabs"}
 _STATED: Final = re.compile(rf'"?sep=([{re.escape(_DELIMITERS)}])"?[\r\n]*')
@@ -64,9 +70,47 @@ class CsvText:
         source.check_start(header.encode(errors="surrogateescape"))
         stated_delimiter = stated[1] if stated is not None else delimiter_in(header)
         self.delimiter = source.delimiter or stated_delimiter
+        self.is_spaced = _is_spaced(header, self.delimiter)
         self.rows: Lines = csv.reader(
-            itertools.chain(leading, text), delimiter=self.delimiter, strict=strict
+            itertools.chain(leading, text),
+            delimiter=self.delimiter,
+            skipinitialspace=self.is_spaced,
+            strict=strict,
         )
+
+
+class PlainCsv(io.RawIOBase):
+    """The same rows again as bytes, without blank lines and without spaces before cells."""
+
+    def __init__(self, file: CsvText) -> None:
+        super().__init__()
+        self._rows = filter(None, file.rows)
+        self._delimiter = file.delimiter
+        self._waiting = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer, /) -> int:
+        if not self._waiting:
+            self._waiting = memoryview(self._next())
+        room = memoryview(buffer)
+        count = min(len(room), len(self._waiting))
+        room[:count] = self._waiting[:count]
+        self._waiting = self._waiting[count:]
+        return count
+
+    def _next(self) -> bytes:
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter=self._delimiter, lineterminator="\n")
+        writer.writerows(itertools.islice(self._rows, _ROWS))
+        return text.getvalue().encode(errors="surrogateescape")
+
+
+def _is_spaced(header: str, delimiter: str) -> bool:
+    """Whether every name but the first has a space before it."""
+    names = _QUOTED.sub("", header).split(delimiter)[1:]
+    return bool(names) and all(name.startswith(" ") for name in names)
 
 
 def _up_to_the_first_not_blank(text: io.TextIOWrapper) -> Iterator[str]:
