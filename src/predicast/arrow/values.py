@@ -67,8 +67,9 @@ def integers_in_place(
     if not len(column) or column.num_chunks != 1 or column.type.id not in INTEGERS:
         return None
     array = column.chunk(0)
-    values = np.frombuffer(array.buffers()[1], INTEGERS[array.type.id])
-    values = values[array.offset : array.offset + len(array)].astype(np.int64, copy=False)
+    type = INTEGERS[array.type.id]
+    values = _numbers_at(array.buffers()[1], type, array.offset, len(array))
+    values = values.astype(np.int64, copy=False)
     if not array.null_count:
         values.flags.writeable = False
         return values, None
@@ -170,8 +171,8 @@ def _small(array: pa.Array) -> Numbers | None:
     scale = array.type.scale
     if not pa.types.is_decimal128(array.type) or not 0 <= scale <= _EXACT_POWER:
         return None
-    halves = np.frombuffer(array.buffers()[1], np.int64).reshape(-1, 2)
-    counts, high = halves[array.offset : array.offset + len(array)].T
+    first, count = 2 * array.offset, 2 * len(array)
+    counts, high = _numbers_at(array.buffers()[1], np.int64, first, count).reshape(-1, 2).T
     if not ((high == counts >> 63) & (np.abs(counts) < _FEW_DIGITS)).all():
         return None
     # Of so few digits a decimal is the shortest that reads back as the float nearest to it, and
@@ -197,7 +198,7 @@ def text_bytes(texts: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.u
     if not len(texts) or first is None:
         return np.zeros(1, np.int64), np.zeros(0, np.uint8)
     width = TEXTS[texts.type.id]
-    begins = np.frombuffer(first, width)[texts.offset : texts.offset + len(texts) + 1]
+    begins = _numbers_at(first, width, texts.offset, len(texts) + 1)
     text = np.zeros(0, np.uint8) if raw is None else np.frombuffer(raw, np.uint8)
     return begins.astype(np.int64), text
 
@@ -230,6 +231,13 @@ def texts_in_place(array: pa.Array) -> TextsInPlace | None:
     found = np.empty(len(places) + 1, np.int64)
     found[:-1], found[-1] = begins, ends[-1]
     return TextsInPlace(found, raw, places)
+
+
+def _numbers_at(
+    buffer: pa.Buffer, type: type[np.signedinteger[Any]], first: int, count: int
+) -> npt.NDArray[Any]:
+    """Numbers in a buffer, behind which there may be bytes that are no whole number."""
+    return np.frombuffer(buffer, type, count, first * np.dtype(type).itemsize)
 
 
 def valid_places(array: pa.Array) -> _Mask:

@@ -52,8 +52,8 @@ def backtest(  # noqa: PLR0913  # an option is a parameter
         str | None,
         typer.Argument(
             metavar="SUBSCRIPTIONS",
-            help="The subscriptions to try: a .jsonl, .csv, .tsv, .parquet or .yaml file with id, "
-            "expression and perhaps owner and parameters; - for standard input.",
+            help="The subscriptions to try: a .jsonl, .csv, .tsv, .parquet, .arrow or .yaml file "
+            "with id, expression and perhaps owner and parameters; - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -61,8 +61,8 @@ def backtest(  # noqa: PLR0913  # an option is a parameter
         str | None,
         typer.Argument(
             metavar="EVENTS",
-            help="The history: a .jsonl, .csv, .tsv or .parquet file, or - for standard input; or "
-            "a folder, a pattern or a place such as s3a://…, which Spark reads.",
+            help="The history: a .jsonl, .csv, .tsv, .parquet or .arrow file, or - for standard "
+            "input; or a folder, a pattern or a place such as s3a://…, which Spark reads.",
             show_default=False,
         ),
     ] = None,

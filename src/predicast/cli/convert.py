@@ -31,6 +31,7 @@ class RecordFormat(enum.StrEnum):
     CSV = "csv"
     TSV = "tsv"
     PARQUET = "parquet"
+    ARROW = "arrow"
     YAML = "yaml"
 
 
@@ -66,8 +67,8 @@ def convert(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="What they are written as: jsonl, csv, tsv, parquet or yaml. [default: what the "
-            "file's suffix says; without a file, jsonl]",
+            help="What they are written as: jsonl, csv, tsv, parquet, arrow or yaml. [default: "
+            "what the file's suffix says; without a file, jsonl]",
             show_default=False,
         ),
     ] = None,

@@ -61,8 +61,8 @@ def lint(  # noqa: PLR0913  # an option is a parameter
         typer.Option(
             "--events",
             metavar="FILE",
-            help="A sample of events, .jsonl, .csv, .tsv or .parquet: attributes that it lacks and "
-            "values of another kind are found by it.",
+            help="A sample of events, .jsonl, .csv, .tsv, .parquet or .arrow: attributes that it "
+            "lacks and values of another kind are found by it.",
             show_default=False,
         ),
     ] = None,

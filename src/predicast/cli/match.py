@@ -70,6 +70,9 @@ _SUFFIXES: Final = {
     ".tsv": Format.TSV,
     ".tsv.gz": Format.TSV,
     ".parquet": Format.PARQUET,
+    ".arrow": Format.ARROW,
+    ".ipc": Format.ARROW,
+    ".feather": Format.ARROW,
     ".txt": Format.TABLE,
 }
 
@@ -79,8 +82,8 @@ def match(  # noqa: PLR0913  # an option is a parameter
         str | None,
         typer.Argument(
             metavar="SUBSCRIPTIONS",
-            help="A .jsonl, .csv, .tsv, .parquet or .yaml file with id, expression and perhaps "
-            "owner, parameters and dialect, or .rq for graphs; - for standard input.",
+            help="A .jsonl, .csv, .tsv, .parquet, .arrow or .yaml file with id, expression and "
+            "perhaps owner, parameters and dialect, or .rq for graphs; - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -88,8 +91,8 @@ def match(  # noqa: PLR0913  # an option is a parameter
         list[str] | None,
         typer.Argument(
             metavar="EVENTS",
-            help="A .jsonl, .csv, .tsv or .parquet file; for graphs any number of files and "
-            "folders, also of RDF; - for standard input.",
+            help="A .jsonl, .csv, .tsv, .parquet or .arrow file; for graphs any number of files "
+            "and folders, also of RDF; - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -125,8 +128,9 @@ def match(  # noqa: PLR0913  # an option is a parameter
             "--format",
             "-f",
             metavar="FORMAT",
-            help="What the matches look like: table, jsonl, csv, tsv or parquet. [default: what "
-            "the file's suffix says; without a file, a table on a terminal and jsonl in a pipe]",
+            help="What the matches look like: table, jsonl, csv, tsv, parquet or arrow. [default: "
+            "what the file's suffix says; without a file, a table on a terminal and jsonl in a "
+            "pipe]",
             show_default=False,
         ),
     ] = None,
@@ -199,7 +203,8 @@ def match(  # noqa: PLR0913  # an option is a parameter
 
     Events are numbered from 0. In JSON Lines an event that matches something is {"event": 0,
     "subscriptions": ["a", "b"]}, and what subscriptions of a dialect say of themselves, such as a
-    title, is under "about"; in CSV and Parquet each match is a row of event and subscription.
+    title, is under "about"; in CSV, Parquet and Arrow each match is a row of event and
+    subscription.
 
     Events that are graphs come as RDF, with subscriptions in SPARQL: predicast match
     subscriptions.rq events.ttl --ontology shop.ttl. For other events an ontology says which
@@ -272,9 +277,10 @@ def _format(given: Format | None, target: str | None, *, every: bool) -> Format:
             )
     if chosen is None:
         chosen = Format.TABLE if sys.stdout.isatty() else Format.JSONL
-    if chosen is Format.PARQUET and target is None and sys.stdout.isatty():
+    of_columns = chosen in {Format.PARQUET, Format.ARROW}
+    if of_columns and target is None and sys.stdout.isatty():
         raise typer.BadParameter(
-            "parquet is not for a terminal; say --output FILE", param_hint="'--format'"
+            f"{chosen} is not for a terminal; say --output FILE", param_hint="'--format'"
         )
     if chosen not in {Format.TABLE, Format.JSONL} and every:
         raise typer.BadParameter(
@@ -368,14 +374,15 @@ def _results(
     chosen: Format, target: str | None, about: About, *, limit: int | None, every: bool
 ) -> Iterator[Results]:
     from predicast.cli.files.output import result_stream
-    from predicast.cli.files.results import Cells, JsonLines, Parquet, Table
+    from predicast.cli.files.results import Cells, JsonLines, PairColumns, Table
 
     with result_stream(target) as stream:
         results: Results
         if chosen is Format.JSONL:
             results = JsonLines(stream, about, limit=limit, every_event=every)
-        elif chosen is Format.PARQUET:
-            results = Parquet(stream, limit=limit)
+        elif chosen in {Format.PARQUET, Format.ARROW}:
+            is_parquet = chosen is Format.PARQUET
+            results = PairColumns(stream, limit=limit, as_parquet=is_parquet)
         elif chosen is Format.TABLE:
             shown = stream if target else None
             results = Table(shown, about, limit=limit or _TABLE_EVENTS, every_event=every)

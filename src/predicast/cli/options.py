@@ -29,7 +29,7 @@ def complete_matcher(incomplete: str) -> list[str]:
 READING: Final = "How files are read"
 INVALID: Final = "What cannot be read"
 
-EVENT_FORMS: Final = "jsonl, csv, tsv, parquet, rdf, or own for the dialect's form"
+EVENT_FORMS: Final = "jsonl, csv, tsv, parquet, arrow, rdf, or own for the dialect's form"
 
 
 class Absence(enum.StrEnum):
@@ -62,6 +62,7 @@ class Format(enum.StrEnum):
     CSV = "csv"
     TSV = "tsv"
     PARQUET = "parquet"
+    ARROW = "arrow"
 
 
 InvalidEvents: TypeAlias = Annotated[
@@ -77,8 +78,8 @@ Subscriptions: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="SUBSCRIPTIONS",
-        help="A .jsonl, .csv, .tsv, .parquet or .yaml file with id, expression and perhaps owner "
-        "and parameters; - for standard input.",
+        help="A .jsonl, .csv, .tsv, .parquet, .arrow or .yaml file with id, expression and perhaps "
+        "owner and parameters; - for standard input.",
     ),
 ]
 EventsForm: TypeAlias = Annotated[
@@ -98,7 +99,7 @@ SubscriptionsForm: TypeAlias = Annotated[
         "--subscriptions-format",
         metavar="FORMAT",
         help="What SUBSCRIPTIONS holds, if its suffix does not say: jsonl, csv, tsv, parquet, "
-        "yaml, sparql, or own for the dialect's form. [default for -: jsonl]",
+        "arrow, yaml, sparql, or own for the dialect's form. [default for -: jsonl]",
         show_default=False,
         rich_help_panel=READING,
     ),

@@ -30,7 +30,7 @@ def profile(  # noqa: PLR0913  # an option is a parameter
         str,
         typer.Argument(
             metavar="EVENTS",
-            help="A .jsonl, .csv, .tsv or .parquet file; - for standard input.",
+            help="A .jsonl, .csv, .tsv, .parquet or .arrow file; - for standard input.",
         ),
     ],
     *,

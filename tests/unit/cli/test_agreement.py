@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import feather
 from typer.testing import CliRunner
 
 from predicast import Engine, Event
@@ -56,7 +58,7 @@ def write_subscriptions(subscriptions: list[Subscription]) -> None:
 
 
 def found(run: Run, name: str, absent: Absent, limit: int | None = None) -> list[Any]:
-    """What the command says, in JSON Lines, CSV and Parquet, which must agree."""
+    """What the command says, in JSON Lines, CSV, Parquet and Arrow, which must agree."""
     asked = ["match", "s.jsonl", name, "--absent", absent]
     if limit is not None:
         asked += ["--limit", str(limit)]
@@ -64,8 +66,10 @@ def found(run: Run, name: str, absent: Absent, limit: int | None = None) -> list
     lines = [json.loads(line) for line in text.split("\n") if line]
     pairs = [(line["event"], id) for line in lines for id in line["subscriptions"]]
     run(*asked, "-o", "out.parquet")
-    rows = pq.read_table("out.parquet").to_pylist()
-    assert [(row["event"], row["subscription"]) for row in rows] == pairs
+    run(*asked, "-o", "out.arrow")
+    for table in (pq.read_table("out.parquet"), pa.ipc.open_file("out.arrow").read_all()):
+        rows = table.to_pylist()
+        assert [(row["event"], row["subscription"]) for row in rows] == pairs
     rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv").stdout)))
     assert [(int(row["event"]), row["subscription"]) for row in rows] == pairs
     return lines
@@ -121,25 +125,42 @@ TYPES: dict[Any, st.SearchStrategy[Any]] = {
 }
 
 
-@given(subscription_lists, st.data(), absences)
-def test_parquet(
-    run: Run, subscriptions: list[Subscription], data: st.DataObject, absent: Absent
+def write_parquet(table: pa.Table, name: str) -> None:
+    pq.write_table(table, name, row_group_size=2)
+
+
+def write_arrow(new: Callable[..., Any], table: pa.Table, name: str) -> None:
+    with new(name, table.schema) as file:
+        file.write_table(table, 2)
+
+
+WRITERS: dict[str, Callable[[pa.Table, str], None]] = {
+    "e.parquet": write_parquet,
+    "e.arrow": partial(write_arrow, pa.ipc.new_file),
+    "e.ipc": partial(write_arrow, pa.ipc.new_stream),
+    "e.feather": partial(feather.write_feather, chunksize=2),
+}
+
+
+@given(subscription_lists, st.data(), absences, st.sampled_from(sorted(WRITERS)))
+def test_files_of_columns(
+    run: Run, subscriptions: list[Subscription], data: st.DataObject, absent: Absent, name: str
 ) -> None:
     write_subscriptions(subscriptions)
     names = data.draw(st.lists(strategies.attribute_names(), min_size=1, unique=True))
     rows = data.draw(st.integers(0, 5))
     arrays = {}
-    for name in names:
+    for column in names:
         kind = data.draw(st.sampled_from(list(TYPES)))
         values = st.lists(st.none() | TYPES[kind], min_size=rows, max_size=rows)
-        arrays[name] = pa.array(data.draw(values), kind)
+        arrays[column] = pa.array(data.draw(values), kind)
     events = [
         Event({name: array[row].as_py() for name, array in arrays.items()}) for row in range(rows)
     ]
     if "order.total" in arrays and data.draw(st.booleans()):
         arrays["order"] = pa.StructArray.from_arrays([arrays.pop("order.total")], ["total"])
-    pq.write_table(pa.table(arrays), "e.parquet", row_group_size=2)
-    assert found(run, "e.parquet", absent) == expected(subscriptions, events, absent)
+    WRITERS[name](pa.table(arrays), name)
+    assert found(run, name, absent) == expected(subscriptions, events, absent)
 
 
 @given(st.lists(strategies.subscriptions(), min_size=1, max_size=4), strategies.events())
@@ -148,11 +169,13 @@ def test_subscriptions_in_every_form(
 ) -> None:
     rows = [(f"s{number}", to_where(each)) for number, each in enumerate(subscriptions)]
     ids, texts = zip(*rows, strict=True)
-    pq.write_table(pa.table({"id": ids, "expression": texts}), "s.parquet")
+    table = pa.table({"id": ids, "expression": texts})
+    pq.write_table(table, "s.parquet")
+    feather.write_feather(table, "s.feather")
     documents = [{"id": id, "expression": text} for id, text in rows]
     Path("s.jsonl").write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
     Path("e.jsonl").write_text(event_to_json(event), encoding="utf-8")
-    names = ["s.jsonl", "s.parquet"]
+    names = ["s.jsonl", "s.parquet", "s.feather"]
     if not any("\0" in text for text in texts):  # which Python's csv does not read
         with Path("s.csv").open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([("id", "expression"), *rows])
@@ -222,7 +245,7 @@ def refusal_of(action: Callable[[], object]) -> PredicastError | None:
 def test_any_bytes_as_events(text: bytes) -> None:
     engine = Engine()
     engine.subscribe("a = 1", id="s")
-    for name in ("e.jsonl", "e.csv", "e.tsv", "e.parquet", "e.jsonl.gz", "e.csv.gz"):
+    for name in ("e.jsonl", "e.csv", "e.tsv", "e.parquet", "e.arrow", "e.jsonl.gz", "e.csv.gz"):
         Path(name).write_bytes(text)
         reader = Reader(source=Source.of(name))
         error = refusal_of(partial(all_matches, reader, engine))
@@ -234,12 +257,51 @@ def test_any_bytes_as_events(text: bytes) -> None:
 
 @given(texts)
 def test_any_bytes_as_subscriptions(text: bytes) -> None:
-    for name in ("s.jsonl", "s.csv", "s.tsv", "s.parquet", "s.jsonl.gz", "s.csv.gz"):
+    for name in ("s.jsonl", "s.csv", "s.tsv", "s.parquet", "s.arrow", "s.jsonl.gz", "s.csv.gz"):
         Path(name).write_bytes(text)
         error = refusal_of(partial(load, Engine(), Source.of(name), Fields()))
         if error is not None:
             assert isinstance(error, InputFileError)
             assert name in error.message
+
+
+def of_columns() -> pa.Table:
+    rows = [
+        {"a": 1, "text": "x", "parts": {"b": 2}, "list": ["y"]},
+        {"a": None, "text": "z" * 20, "parts": None, "list": []},
+    ]
+    return pa.Table.from_pylist(rows)
+
+
+def damaged(data: st.DataObject, content: bytes) -> bytes:
+    found = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(found) - 1))
+        removed = data.draw(st.integers(0, 8))
+        found[place : place + removed] = data.draw(st.binary(max_size=8))
+    return bytes(found)
+
+
+@given(st.data(), st.sampled_from(sorted(WRITERS)))
+def test_a_damaged_file_of_columns(data: st.DataObject, name: str) -> None:
+    engine = Engine()
+    for text in ("a = 1", "text LIKE 'z%'", "parts.b < 3", "array_contains(list, 'y')"):
+        engine.subscribe(text)
+    WRITERS[name](of_columns(), name)
+    Path(name).write_bytes(damaged(data, Path(name).read_bytes()))
+    error = refusal_of(partial(all_matches, Reader(source=Source.of(name)), engine))
+    if error is not None:
+        assert isinstance(error, InputFileError)
+        assert name in error.message
+
+
+def test_what_is_no_arrow_is_told_so(run: Run) -> None:
+    Path("s.jsonl").write_text('{"id": "s", "expression": "a = 1"}', encoding="utf-8")
+    Path("e.arrow").write_text('{"a": 1}', encoding="utf-8")
+    refused = run("match", "s.jsonl", "e.arrow", code=2).stderr
+    assert "e.arrow: neither a file nor a stream of Arrow" in refused
+    Path("e.feather").write_bytes(b"FEA1" + bytes(100))
+    assert "version 2" in run("match", "s.jsonl", "e.feather", code=2).stderr
 
 
 # Graphs have no --type.
@@ -252,7 +314,7 @@ def test_any_bytes_on_the_command_line(text: bytes, form: Form) -> None:
     assert result.stderr.count("Error: ") == (result.exit_code == 2)
 
 
-@pytest.mark.parametrize("name", ["e.jsonl", "e.csv", "e.parquet"])
+@pytest.mark.parametrize("name", ["e.jsonl", "e.csv", *WRITERS])
 def test_batches_are_numbered_through(run: Run, name: str) -> None:
     """More events than any batch, matched here and there."""
     count = 50_000
@@ -269,6 +331,6 @@ def test_batches_are_numbered_through(run: Run, name: str) -> None:
             "x,y\n" + "".join(f"{number},{padding}\n" for number in range(count)), encoding="utf-8"
         )
     else:
-        pq.write_table(pa.table({"x": range(count)}), name)
+        WRITERS[name](pa.table({"x": range(count)}), name)
     lines = [json.loads(line) for line in run("match", "s.jsonl", name).stdout.splitlines()]
     assert [line["event"] for line in lines] == [0, 4095, 4096, 16384, 49999]

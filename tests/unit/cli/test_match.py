@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.match_files import MATCHED, json_lines, write_files
@@ -144,7 +145,7 @@ def test_csv_quotes_what_needs_it(run: Run, folder: Path, form: str, delimiter: 
     assert rows == [["event", "subscription"], *(["0", id] for id in ids)]
 
 
-@pytest.mark.parametrize("form", ["jsonl", "csv", "tsv", "parquet"])
+@pytest.mark.parametrize("form", ["jsonl", "csv", "tsv", "parquet", "arrow"])
 @pytest.mark.parametrize("limit", [1, 2, 3, 5_000, 5_001, 9_999])
 def test_the_limit_holds_for_every_format(run: Run, folder: Path, form: str, limit: int) -> None:
     """Also where it lies on the border of a batch, or beyond the last event."""
@@ -164,8 +165,9 @@ def test_the_limit_holds_for_every_format(run: Run, folder: Path, form: str, lim
             line["event"] for line in json_lines((folder / "out.jsonl").read_text(encoding="utf-8"))
         ]
     else:
-        if form == "parquet":
-            rows = [tuple(row.values()) for row in pq.read_table("out.parquet").to_pylist()]
+        if form in {"parquet", "arrow"}:
+            table = pq.read_table if form == "parquet" else feather.read_table
+            rows = [tuple(row.values()) for row in table(f"out.{form}").to_pylist()]
         else:
             lines = (folder / f"out.{form}").read_text(encoding="utf-8").splitlines()[1:]
             cells = [line.replace("\t", ",").split(",") for line in lines]

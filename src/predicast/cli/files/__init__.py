@@ -1,4 +1,4 @@
-"""The files that commands read and write: JSON Lines, CSV and Parquet."""
+"""The files that commands read and write: JSON Lines, CSV, Parquet and Arrow."""
 
 from predicast.cli.files.source import Form, Source
 

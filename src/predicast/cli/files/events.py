@@ -1,6 +1,6 @@
 """Events from a file, matched batch by batch as they are read.
 
-JSON Lines become mappings and go through ``Engine.match_batch``; CSV and Parquet become
+JSON Lines become mappings and go through ``Engine.match_batch``; CSV, Parquet and Arrow become
 Arrow batches and go through ``Engine.match_arrow``. Either way memory is bounded by a batch, not by
 the file. A dialect has a say in what the attributes of a JSON document are, and may have a form of
 its own for files, which are read as a whole.
@@ -8,17 +8,17 @@ its own for files, which are read as a whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from predicast import Engine
 from predicast.arrow import is_list
+from predicast.cli.files.column_files import Report, column_file
 from predicast.cli.files.csv_batches import CsvFile
 from predicast.cli.files.csv_types import shortened
 from predicast.cli.files.dialect_files import event_forms_with
@@ -39,13 +39,11 @@ from predicast.language import Dialect, attributes_from_json, dialect_named
 from predicast.language.json_form import decoded
 from predicast.model.values import Kind
 
-Report: TypeAlias = Callable[[int], None]
 Note: TypeAlias = Callable[[str], None]
 Attributes: TypeAlias = dict[str, Any]
 
 _BATCH_EVENTS: Final = 4_096
 _BATCH_BYTES: Final = 32 * 2**20
-_BATCH_ROWS: Final = 16_384
 _SHOWN_NAMES: Final = 5
 
 
@@ -75,7 +73,7 @@ class Reader:
         if self.source.form in {Form.JSON_LINES, Form.OWN}:
             yield from _from_documents(self, engine, report, note)
             return
-        by_form = _from_csv if self.source.form in CELLS else _from_parquet
+        by_form = _from_csv if self.source.form in CELLS else _from_columns
         with self.source.kept() as source:
             yield from by_form(replace(self, source=source), engine, report, note)
 
@@ -294,63 +292,29 @@ def _csv_sample(reader: Reader, engine: Engine) -> Iterator[Attributes]:
         yield from batch.to_pylist()
 
 
-# Parquet.
+# Parquet and Arrow.
 
 
-def _parquet_sample(reader: Reader, _engine: Engine) -> Iterator[Attributes]:
-    with reader.source.opened() as opened:
-        try:
-            file = pq.ParquetFile(opened.stream, pre_buffer=False)
-            batches = _row_batches(reader.source, file, None, lambda _done: None)
-            for batch in reader.stated.in_batches(reader.source, batches):
-                yield from batch.to_pylist()
-        except pa.ArrowException as error:
-            raise reader.source.refuse(f"cannot be read as Parquet: {error}") from None
+def _column_sample(reader: Reader, _engine: Engine) -> Iterator[Attributes]:
+    with column_file(reader.source) as file:
+        for batch in reader.stated.in_batches(reader.source, file.batches()):
+            yield from batch.to_pylist()
 
 
-def _from_parquet(reader: Reader, engine: Engine, report: Report, note: Note) -> Iterator[Matches]:
-    with reader.source.opened() as opened:
-        try:
-            # Not pre-buffered: a row group may be as large as the file.
-            file = pq.ParquetFile(opened.stream, pre_buffer=False)
-            attributes = engine.attributes()
-            leaves = dict(_leaves("", file.schema_arrow))
-            _note_strangers(reader.source, attributes, leaves, note)
-            _note_compared(reader.source, engine, leaves, note)
-            reader.stated.check_names(reader.source, leaves)
-            stated = {name: each.kind for name, each in reader.stated.types.items()}
-            kinds = {name: kind for name, kind in leaves.items() if kind is not None} | stated
-            for name, kind, wanted, count in _other_kinds(engine, kinds):
-                note(_kinds_note(name, kind, "", wanted, count))
-            columns = None if reader.whole else _columns(file.schema_arrow, attributes)
-            batches = _row_batches(reader.source, file, columns, report)
-            rows = reader.stated.in_batches(reader.source, batches)
-            yield from _from_batches(reader, engine, rows)
-        except pa.ArrowException as error:
-            raise reader.source.refuse(f"cannot be read as Parquet: {error}") from None
-
-
-def _row_batches(
-    source: Source, file: pq.ParquetFile, columns: list[str] | None, report: Report
-) -> Iterator[pa.RecordBatch]:
-    size = source.size() or 0
-    total = max(file.metadata.num_rows, 1)
-    done = 0
-    for groups in _row_groups(file):
-        for batch in file.iter_batches(_BATCH_ROWS, groups, columns):
-            yield batch
-            done += batch.num_rows
-            report(size * done // total)
-
-
-def _row_groups(file: pq.ParquetFile) -> Iterable[list[int]]:
-    """All row groups together, unless Arrow cannot read across them: dictionaries in structs."""
-    groups = range(file.num_row_groups)
-    nested = any(
-        pa.types.is_struct(each.type) and "dictionary<" in str(each.type)
-        for each in file.schema_arrow
-    )
-    return ([group] for group in groups) if nested else [list(groups)]
+def _from_columns(reader: Reader, engine: Engine, report: Report, note: Note) -> Iterator[Matches]:
+    with column_file(reader.source, report) as file:
+        attributes = engine.attributes()
+        leaves = dict(_leaves("", file.schema))
+        _note_strangers(reader.source, attributes, leaves, note)
+        _note_compared(reader.source, engine, leaves, note)
+        reader.stated.check_names(reader.source, leaves)
+        stated = {name: each.kind for name, each in reader.stated.types.items()}
+        kinds = {name: kind for name, kind in leaves.items() if kind is not None} | stated
+        for name, kind, wanted, count in _other_kinds(engine, kinds):
+            note(_kinds_note(name, kind, "", wanted, count))
+        columns = None if reader.whole else _columns(file.schema, attributes)
+        batches = reader.stated.in_batches(reader.source, file.batches(columns))
+        yield from _from_batches(reader, engine, batches)
 
 
 def _columns(schema: pa.Schema, attributes: frozenset[str]) -> list[str]:
@@ -381,7 +345,7 @@ def _kind(type: pa.DataType) -> Kind | None:
     return Kind.STRING if pa.types.is_string(type) or pa.types.is_large_string(type) else None
 
 
-# What CSV and Parquet share.
+# What CSV, Parquet and Arrow share.
 
 
 def _from_batches(
@@ -457,5 +421,6 @@ _SAMPLED: Final[dict[Form, Callable[[Reader, Engine], Iterator[Attributes]]]] = 
     Form.OWN: _json_sample,
     Form.CSV: _csv_sample,
     Form.TSV: _csv_sample,
-    Form.PARQUET: _parquet_sample,
+    Form.PARQUET: _column_sample,
+    Form.ARROW: _column_sample,
 }

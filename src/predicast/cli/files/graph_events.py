@@ -8,7 +8,7 @@ N3
 N-Quads, TriG                           one per named graph, and one of what stands in none
 JSON Lines                              one per line: plain JSON by the ontology's names, JSON-LD
                                         if it has a ``@context``, or RDF text under ``graph``
-CSV, Parquet                            one per row, its text in the column ``graph``
+CSV, Parquet, Arrow                     one per row, its text in the column ``graph``
 a folder                                those of its files, by name
 ======================================  =========================================================
 """

@@ -35,7 +35,7 @@ def result_stream(path: str | None) -> Iterator[BinaryIO]:
 
 
 def sequential(stream: BinaryIO) -> BinaryIO:
-    """The stream with a place that can be told, which a pipe's cannot: writers of Parquet ask."""
+    """The stream with a place that can be told, which a pipe's cannot: writers of columns ask."""
     return cast("BinaryIO", _Counting(stream))
 
 

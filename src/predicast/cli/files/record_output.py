@@ -6,13 +6,16 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
 import msgspec
 import typer
 
 from predicast.cli.files.output import result_stream, sequential
 from predicast.cli.files.source import SUBSCRIPTION_FORMS, Form
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FIELDS: Final = ("id", "owner", "dialect", "expression")
 Records: TypeAlias = Sequence[Mapping[str, str]]
@@ -59,11 +62,24 @@ def _cells(delimiter: str) -> Callable[[Records, BinaryIO], None]:
 
 
 def _parquet(records: Records, stream: BinaryIO) -> None:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
+    pq.write_table(_table(records), sequential(stream))
+
+
+def _arrow(records: Records, stream: BinaryIO) -> None:
+    import pyarrow as pa
+
+    table = _table(records)
+    with pa.ipc.new_file(sequential(stream), table.schema) as file:
+        file.write_table(table)
+
+
+def _table(records: Records) -> pa.Table:
+    import pyarrow as pa
+
     schema = pa.schema([(name, pa.string()) for name in FIELDS])
-    pq.write_table(pa.Table.from_pylist([*records], schema), sequential(stream))
+    return pa.Table.from_pylist([*records], schema)
 
 
 def _yaml(records: Records, stream: BinaryIO) -> None:
@@ -78,5 +94,6 @@ _WRITERS: Final[dict[Form, Callable[[Records, BinaryIO], None]]] = {
     Form.CSV: _cells(","),
     Form.TSV: _cells("\t"),
     Form.PARQUET: _parquet,
+    Form.ARROW: _arrow,
     Form.YAML: _yaml,
 }

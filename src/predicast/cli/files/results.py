@@ -1,4 +1,4 @@
-"""Matches as people and programs want them: a table, JSON Lines, CSV or Parquet.
+"""Matches as people and programs want them: a table, JSON Lines, CSV, Parquet or Arrow.
 
 A limit is on the events that are listed. Whoever lists no more is *full*, and nothing need be read
 for it any longer; only the table counts on.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Self
 import msgspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from predicast.cli.files.matches import Matches
@@ -158,12 +159,13 @@ class Cells(Pairs):
         return f'"{doubled}"'
 
 
-class Parquet(Pairs):
-    """Pairs as Parquet."""
+class PairColumns(Pairs):
+    """Pairs as Parquet, or as an Arrow file."""
 
-    def __init__(self, stream: BinaryIO, *, limit: int | None) -> None:
+    def __init__(self, stream: BinaryIO, *, limit: int | None, as_parquet: bool) -> None:
         super().__init__(limit)
-        self._writer = pq.ParquetWriter(sequential(stream), MATCHES)
+        new_file = pq.ParquetWriter if as_parquet else pa.ipc.new_file
+        self._writer = new_file(sequential(stream), MATCHES)
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
 
@@ -181,9 +183,7 @@ class Parquet(Pairs):
 
     def _write_group(self) -> None:
         if self._waiting:
-            self._writer.write_table(
-                pa.concat_tables(self._waiting), row_group_size=_ROW_GROUP_ROWS
-            )
+            self._writer.write_table(pa.concat_tables(self._waiting), _ROW_GROUP_ROWS)
         self._waiting, self._waiting_rows = [], 0
 
 

@@ -1,26 +1,24 @@
 """The rows of a file, whatever its form: named values, each row with its place.
 
-CSV and Parquet say once which columns there are, so that one that is missing is found out at once.
+CSV, Parquet and Arrow say once which columns there are, so that one that is missing is found out
+at once.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
 from typing import Any, Final, NamedTuple
 
 from predicast.cli.files.csv_text import csv_text, guess_hint
 from predicast.cli.files.json_values import json_object, value_groups
 from predicast.cli.files.queries import TextLines, queries
-from predicast.cli.files.source import Form, OpenFile, Source
+from predicast.cli.files.source import OF_COLUMNS, Form, OpenFile, Source
 from predicast.errors import suggest
-
-_PARQUET_ROWS: Final = 8_192
 
 
 class FileRow(NamedTuple):
-    """What a row holds, and its line; in Parquet its number."""
+    """What a row holds, and its line; its number in a file of columns."""
 
     line: int
     values: Mapping[str, Any]
@@ -52,9 +50,11 @@ def rows(
 
         yield from own_rows(source, columns, report)
         return
-    # Parquet is read from its end, which a pipe does not let one do.
-    seekable = source.kept() if source.form is Form.PARQUET else nullcontext(source)
-    with seekable as file, file.opened() as opened:
+    if source.form in OF_COLUMNS:
+        with source.kept() as kept:  # read from its end, which a pipe does not let one do
+            yield from _column_rows(kept, columns, report)
+        return
+    with source.opened() as opened:
         for number, row in enumerate(_ROWS[source.form](source, opened, columns), 1):
             yield row
             if number % 1_024 == 0:
@@ -113,22 +113,17 @@ def _check_utf8(source: Source, row: list[str], line: int) -> None:
         raise source.not_utf8(line) from None
 
 
-def _parquet_rows(source: Source, opened: OpenFile, columns: Columns) -> Iterator[FileRow]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+def _column_rows(
+    source: Source, columns: Columns, report: Callable[[int], None]
+) -> Iterator[FileRow]:
+    from predicast.cli.files.column_files import column_file
 
-    try:
-        file = pq.ParquetFile(opened.stream)
-        names = file.schema_arrow.names
-        _check_columns(source, names, columns)
-        wanted = [name for name in columns.names if name in names]
-        row = 0
-        for batch in file.iter_batches(_PARQUET_ROWS, columns=wanted):
-            for values in batch.to_pylist():
-                row += 1
-                yield FileRow(row, values)
-    except pa.ArrowException as error:
-        raise source.refuse(f"cannot be read as Parquet: {error}") from None
+    with column_file(source, report) as file:
+        _check_columns(source, file.schema.names, columns)
+        wanted = [name for name in columns.names if name in file.schema.names]
+        records = (row for batch in file.batches(wanted) for row in batch.to_pylist())
+        for number, values in enumerate(records, 1):
+            yield FileRow(number, values)
 
 
 def _check_columns(source: Source, names: list[str], columns: Columns) -> None:
@@ -150,7 +145,6 @@ _ROWS: Final[dict[Form, Callable[[Source, OpenFile, Columns], Iterator[FileRow]]
     Form.JSON_LINES: _json_rows,
     Form.CSV: _csv_rows,
     Form.TSV: _csv_rows,
-    Form.PARQUET: _parquet_rows,
     Form.YAML: _yaml_rows,
     Form.SPARQL: _query_rows,
 }

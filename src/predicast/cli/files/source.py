@@ -1,8 +1,9 @@
 """``Source``: a file named on the command line, its form, and its errors.
 
 The form is what the suffix says, unless it was stated: ``.jsonl``, ``.ndjson`` and ``.json`` are
-JSON Lines, ``.csv`` is CSV, ``.tsv`` is CSV with tabs, ``.parquet`` is Parquet; the text forms may
-be compressed (``.csv.gz``). ``-`` is standard input, as JSON Lines unless stated otherwise.
+JSON Lines, ``.csv`` is CSV, ``.tsv`` is CSV with tabs, ``.parquet`` is Parquet; ``.arrow``,
+``.ipc`` and ``.feather`` are Arrow, as a file or as a stream. The text forms may be compressed
+(``.csv.gz``). ``-`` is standard input, as JSON Lines unless stated otherwise.
 Subscriptions may also be YAML (``SUBSCRIPTION_FORMS``). Where graphs are read there are also RDF,
 in any of its formats, and SPARQL (``GRAPH_FORMS``). What a dialect has a form of its own for is
 read by it, under the suffixes that it names; its subscriptions may also be all such files of a
@@ -35,6 +36,7 @@ class Form(enum.StrEnum):
     CSV = "csv"
     TSV = "tsv"
     PARQUET = "parquet"
+    ARROW = "arrow"
     YAML = "yaml"
     RDF = "rdf"
     SPARQL = "sparql"
@@ -42,6 +44,7 @@ class Form(enum.StrEnum):
 
 
 CELLS: Final = frozenset({Form.CSV, Form.TSV})
+OF_COLUMNS: Final = frozenset({Form.PARQUET, Form.ARROW})
 FORMS: Final = {
     ".jsonl": Form.JSON_LINES,
     ".ndjson": Form.JSON_LINES,
@@ -49,6 +52,9 @@ FORMS: Final = {
     ".csv": Form.CSV,
     ".tsv": Form.TSV,
     ".parquet": Form.PARQUET,
+    ".arrow": Form.ARROW,
+    ".ipc": Form.ARROW,
+    ".feather": Form.ARROW,
 }
 SUBSCRIPTION_FORMS: Final = FORMS | {".yaml": Form.YAML, ".yml": Form.YAML}
 GRAPH_FORMS: Final = SUBSCRIPTION_FORMS | {
@@ -74,7 +80,7 @@ def form_of(path: str, known: Mapping[str, Form] = GRAPH_FORMS) -> tuple[Form | 
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     compressed = suffixes[-1:] == [".gz"]
     form = known.get("".join(suffixes[-2:-1] if compressed else suffixes[-1:]))
-    return (None if compressed and form is Form.PARQUET else form), compressed
+    return (None if compressed and form in OF_COLUMNS else form), compressed
 
 
 class OpenFile(NamedTuple):
@@ -133,7 +139,7 @@ class Source:
                 raise InputFileError(f"{path}: is a directory", path=path)
             listed = ", ".join(known)
             raise InputFileError(
-                f"{path}: the name must end in one of {listed} (all but .parquet also with .gz); "
+                f"{path}: the name must end in one of {listed} (text also with .gz); "
                 "otherwise --events-format and --subscriptions-format state what a file holds",
                 path=path,
             )
@@ -180,14 +186,14 @@ class Source:
             yield replace(self, copy=file.name, compressed=False)
 
     def refuse(self, why: str, line: int | None = None) -> InputFileError:
-        """The error for something in this file; ``line`` is a row if it is Parquet."""
+        """The error for something in this file; ``line`` is a row in a file of columns."""
         where = self.path if line is None else f"{self.path}, {self.counted} {line}"
         return InputFileError(f"{where}: {why}", path=self.path, line=line)
 
     @property
     def counted(self) -> str:
         """What the places in it are."""
-        return "row" if self.form is Form.PARQUET else "line"
+        return "row" if self.form in OF_COLUMNS else "line"
 
     def check_start(self, start: bytes) -> None:
         """Refuse text that begins as UTF-16 does, which some programs on Windows write."""

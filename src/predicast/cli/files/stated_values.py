@@ -1,10 +1,11 @@
 """What ``--type`` and ``--null`` state of events that have types of their own.
 
-In CSV a stated type takes the place of a type that is found. JSON Lines and Parquet have types, but
-not always the ones that are meant: JSON writes timestamps as strings, and exports write numbers as
-strings and postcodes as numbers. So a *string* of an attribute whose type was stated is read as a
-cell of CSV would be; an integer that is to be a string becomes its digits; a value that is of the
-type already stays. Anything else is an error that names the place: nothing is guessed or rounded.
+In CSV a stated type takes the place of a type that is found. JSON Lines, Parquet and Arrow have
+types, but not always the ones that are meant: JSON writes timestamps as strings, and exports write
+numbers as strings and postcodes as numbers. So a *string* of an attribute whose type was stated is
+read as a cell of CSV would be; an integer that is to be a string becomes its digits; a value that
+is of the type already stays. Anything else is an error that names the place: nothing is guessed or
+rounded.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class StatedValues:
                 stated[position][name] = value
         return stated
 
-    # Rows of Parquet.
+    # Rows of Parquet and Arrow.
 
     def in_batches(
         self, source: Source, batches: Iterator[pa.RecordBatch]

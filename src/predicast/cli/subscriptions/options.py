@@ -40,8 +40,8 @@ FromFile: TypeAlias = Annotated[
     typer.Option(
         "--from",
         metavar="FILE",
-        help="Take them from a .jsonl, .csv, .tsv, .parquet or .yaml file with id, expression and "
-        "perhaps owner and parameters; - for standard input.",
+        help="Take them from a .jsonl, .csv, .tsv, .parquet, .arrow or .yaml file with id, "
+        "expression and perhaps owner and parameters; - for standard input.",
         show_default=False,
     ),
 ]
