@@ -16,7 +16,7 @@ from predicast.matching.columnar.kernels.images import (
     ints_of,
     longs_of,
     of_family,
-    zones_of,
+    unsigned_of,
 )
 from predicast.matching.columnar.kernels.simd import (
     count_bits,
@@ -250,7 +250,7 @@ def scan_family(
     begin, finish = partition_first[family], partition_first[family + 1]
     block_first = ints_of(image, AT.block_first)[begin : finish + 1]
     first_block = block_first[0]
-    zones = of_family(zones_of(image), longs_of(image, AT.zone_first), family)
+    zones = of_family(unsigned_of(image, AT.zones), longs_of(image, AT.zone_first), family)
     block_slot, block_size = longs_of(image, AT.block_slot), ints_of(image, AT.block_size)
     column_codes, held = bytes_of(image, AT.codes), ints_of(image, AT.keys)
     slot_bytes = columns * 2 * width

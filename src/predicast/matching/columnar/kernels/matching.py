@@ -20,9 +20,14 @@ from predicast.matching.columnar.kernels.addresses import (
     codes_to_write,
     hits_of,
     read,
+    read_floats,
+    read_ints,
     read_longs,
     read_rows,
+    read_unsigned,
     written,
+    written_ints,
+    written_longs,
 )
 from predicast.matching.columnar.kernels.blocks import scan_family, visits_of
 from predicast.matching.columnar.kernels.coding import code_numbers
@@ -141,14 +146,14 @@ def _code(table: Any) -> None:
     low, high, wide = codes_to_write(table)
     numbers = (
         read_longs(table, OF.ints),
-        read(table, OF.floats).view(np.float64),
-        read(table, OF.tables).view(np.int32),
+        read_floats(table, OF.floats),
+        read_ints(table, OF.tables),
         read_rows(table, OF.ranges, 2 * OF_END),
     )
     code_numbers(
         numbers,
         read_longs(table, OF.wholes),
-        read(table, OF.reals).view(np.float64),
+        read_floats(table, OF.reals),
         written(table, OF.said),
         low,
         high,
@@ -159,9 +164,9 @@ def _code(table: Any) -> None:
     pool = (
         read_longs(table, OF.first),
         read(table, OF.cuts),
-        read(table, OF.keys).view(np.uint64),
-        read(table, OF.slots).view(np.uint64),
-        read(table, OF.uppers).view(np.int32),
+        read_unsigned(table, OF.keys),
+        read_unsigned(table, OF.slots),
+        read_ints(table, OF.uppers),
         read_rows(table, OF.axes, 11),
     )
     said, raw = read_rows(table, OF.of_strings, 6), read(table, OF.raw)
@@ -171,16 +176,16 @@ def _code(table: Any) -> None:
 @kernel
 def _search(table: Any) -> bool:
     """Write the tests that hold for the strings of an event; whether there is room for them."""
-    counts, held = written(table, OF.counts).view(np.int64), written(table, OF.held).view(np.int64)
+    counts, held = written_longs(table, OF.counts), written_longs(table, OF.held)
     count, number = counts[COUNTS.given], np.int64(0)
     spots = read_longs(table, OF.spots)
     if len(read(table, OF.seen)) and spots[len(spots) - 1] >= 0:
         index = read(table, OF.patterns), read_longs(table, OF.patterns_directory)
-        tests, seen = written(table, OF.tests).view(np.int32), written(table, OF.seen)
-        asked = written(table, OF.asked).view(np.int64)
+        tests, seen = written_ints(table, OF.tests), written_ints(table, OF.seen)
+        asked = written_longs(table, OF.asked)
         room = len(tests), len(asked)
         out = tests, count, asked, number
-        out = find_event_tests(index, spots, read(table, OF.raw), seen.view(np.int32), out)
+        out = find_event_tests(index, spots, read(table, OF.raw), seen, out)
         tests, count, asked, number = out
         if len(tests) > room[0] or len(asked) > room[1]:
             counts[COUNTS.room_for_tests] = len(tests)
@@ -204,13 +209,13 @@ def match_event(table: Any, epoch: int) -> Any:
     if epoch < 0:
         return np.int64(0), np.int64(0)
     image, codes = (read(table, OF.data), read_longs(table, OF.directory)), codes_of(table)
-    marks, found = written(table, OF.marks).view(np.int32), written(table, OF.found).view(np.int32)
+    marks, found = written_ints(table, OF.marks), written_ints(table, OF.found)
     out, doubts = _matched(image, codes, hits_of(table), marks, found, False, _EVERY)
     keys, _, count, _ = out
     if len(keys) > len(found):
-        written(table, OF.counts).view(np.int64)[COUNTS.room_for_found] = len(keys)
+        written_longs(table, OF.counts)[COUNTS.room_for_found] = len(keys)
         return np.int64(-1), np.int64(0)
-    deleted, since = read(table, OF.deleted).view(np.int32), read_longs(table, OF.since)
+    deleted, since = read_ints(table, OF.deleted), read_longs(table, OF.since)
     kept = np.int64(0)
     for number in range(count):
         key = keys[number]

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from predicast.matching.columnar.kernels.compiling import array, entry, inlined, kernel
-from predicast.matching.columnar.kernels.images import bytes_of, longs_of
+from predicast.matching.columnar.kernels.images import bytes_of, longs_of, unsigned_longs_of
 from predicast.matching.columnar.kernels.simd import eight_at, four_at, reversed_bytes
 from predicast.matching.columnar.kernels.words import WIDTH, window
 from predicast.matching.columnar.patterns.index_arrays import (
@@ -326,7 +326,7 @@ def _search(  # noqa: PLR0912, PLR0915  # calls would take longer than what they
     pool, literals = bytes_of(image, FIELD.text), longs_of(image, FIELD.literals)
     tables, uses = longs_of(image, FIELD.tables), longs_of(image, FIELD.uses)
     doubt_test, is_asked = longs_of(image, FIELD.doubt_test), bytes_of(image, FIELD.is_asked)
-    slots = bytes_of(image, FIELD.slots).view(np.uint64)
+    slots = unsigned_longs_of(image, FIELD.slots)
     every, first = bytes_of(image, FIELD.filters), longs_of(image, FIELD.filter_first)
     at = FILTERS * attribute
     wide, narrow = every[first[at] : first[at + 1]], every[first[at + 2] : first[at + 3]]
