@@ -4,7 +4,8 @@
 
     alone    {7: Stated, 12: Stated}                        came one by one, or was changed since
 
-    chunk 1  keys  [0 1 2 3 4 …]   OperandColumns: outline, columns  came in bulk; never changes
+    chunk 1  keys  [0 1 2 3 4 …]   OperandColumns: outline, columns  came in bulk
+             waiting  {3: operands}                         was changed since, in its outline
     chunk 2  keys  [5 6 8 …]       OperandColumns
 
     home     [1 1 0 1 1 2 2 0 2 …]                          by key: the chunk, 0 for none
@@ -12,6 +13,9 @@
 A subscription that came in bulk costs its operands, its key and its entry in ``home``; there is
 no object for it until someone looks at it. A row of a chunk is live as long as ``home`` says
 that its key is at home there, so that removing or changing a subscription writes one number.
+What a change puts in the place of another of the same outline waits until there are some of them:
+to write them together, column by column, takes a fifth of the time.
+
 A chunk of which more than half is dead is written anew, and chunks of one outline and of similar
 size are merged, so that there are O(log n) chunks per outline.
 
@@ -44,30 +48,42 @@ from predicast.model.outline import Outline, Stated
 
 _FEW: Final = 32  # subscriptions of one outline for which arrays would take more room than objects
 _MOST: Final = 1 << 16  # subscriptions of a chunk: writing so many anew stops nobody for long
+_MOST_WAITING: Final = 256  # of a chunk: they are objects until they are written
+_WAITING_SHARE: Final = 16  # and no more than one of so many
 _SIMILAR: Final = 2  # a chunk up to this many times as large as the one after it is merged with it
 
 
 class _Chunk:
     """Subscriptions of one outline with their keys, ascending."""
 
-    __slots__ = ("_first", "dead", "is_shared", "keys", "operands")
+    __slots__ = ("_first", "_most", "_operands", "_waiting", "dead", "is_shared", "keys", "outline")
 
     def __init__(self, keys: np.ndarray, operands: OperandColumns) -> None:
         self.keys = keys
+        self.outline = operands.outline
         # Of keys without a gap, as those of a bulk have, each says where it is.
         first, last = int(keys[0]), int(keys[-1])
         self._first = first if last - first == len(keys) - 1 else None
-        self.operands = operands
+        self._operands = operands
+        self._waiting: dict[int, tuple[Any, ...]] = {}  # by row: operands that are to be written
+        self._most = min(_MOST_WAITING, max(len(keys) // _WAITING_SHARE, 1))
         self.dead = 0
         self.is_shared = True  # the columns are somebody else's as well
 
     def __len__(self) -> int:
         return len(self.keys)
 
+    @property
+    def operands(self) -> OperandColumns:
+        """What its subscriptions state."""
+        if self._waiting:
+            self._write()
+        return self._operands
+
     def copy(self) -> _Chunk:
-        self.is_shared = True
         copy = _Chunk(self.keys, self.operands)
         copy.dead = self.dead
+        self.is_shared = True
         return copy
 
     def row(self, key: int) -> int:
@@ -77,17 +93,33 @@ class _Chunk:
         return int(np.searchsorted(self.keys, self.keys.dtype.type(key)))
 
     def stated(self, key: int) -> Stated:
-        return self.operands.stated(self.row(key))
-
-    def put(self, key: int, stated: Stated) -> None:
         row = self.row(key)
-        if self.is_shared or not self.operands.put(row, stated.operands):
-            one = OperandColumns.of(stated.outline, [stated.operands])
-            self.overwrite(np.array([row]), one, np.zeros(1, np.int64))
+        waiting = self._waiting.get(row)
+        return self._operands.stated(row) if waiting is None else Stated(self.outline, waiting)
+
+    def put(self, key: int, operands: tuple[Any, ...]) -> None:
+        """Have a subscription state something else; it is written when there are some of them."""
+        waiting = self._waiting
+        first = self._first
+        waiting[self.row(key) if first is None else key - first] = operands
+        if len(waiting) > self._most:
+            self._write()
+
+    def _write(self) -> None:
+        waiting = self._waiting
+        operands = OperandColumns.of(self.outline, [*waiting.values()])
+        rows = np.fromiter(waiting, np.int64, len(waiting))
+        self._overwrite(rows, operands, np.arange(len(rows)))
+        self._waiting = {}
 
     def overwrite(self, rows: np.ndarray, operands: OperandColumns, which: np.ndarray) -> None:
+        if self._waiting:
+            self._write()
+        self._overwrite(rows, operands, which)
+
+    def _overwrite(self, rows: np.ndarray, operands: OperandColumns, which: np.ndarray) -> None:
         in_place = not self.is_shared
-        self.operands = self.operands.overwritten(rows, operands, which, in_place=in_place)
+        self._operands = self._operands.overwritten(rows, operands, which, in_place=in_place)
         self.is_shared = False
 
 
@@ -173,9 +205,8 @@ class Statements:
             return
         if key < self._bound and (number := self._home_of[key]):
             chunk = self._chunks[number]
-            held = chunk.operands.outline
-            if held is outline or held == outline:
-                chunk.put(key, stated)
+            if chunk.outline is outline:
+                chunk.put(key, stated.operands)
                 return
             self._count(self._forget(key), -1)
         alone[key] = stated
@@ -221,7 +252,7 @@ class Statements:
     def outline(self, key: int) -> Outline:
         """The outline alone, without a look at the operands of what is in columns."""
         found = self._singles().get(key)
-        return self._chunk_of(key)[1].operands.outline if found is None else found.outline
+        return self._chunk_of(key)[1].outline if found is None else found.outline
 
     def __contains__(self, key: int) -> bool:
         return key in self._singles() or (key < self._bound and self._home_of[key] > 0)
@@ -248,8 +279,8 @@ class Statements:
                 continue
             chunk.dead = len(chunk) - live
             self._in_chunks += live
-            self._count(chunk.operands.outline, live)
-            self._by_outline.setdefault(chunk.operands.outline, []).append(number)
+            self._count(chunk.outline, live)
+            self._by_outline.setdefault(chunk.outline, []).append(number)
 
     def _replace_columns(self, keys: np.ndarray, operands: OperandColumns) -> None:
         """Hold other subscriptions, all of one outline, under known keys.
@@ -260,7 +291,7 @@ class Statements:
         rest = np.ones(len(keys), bool)
         for number in np.unique(home).tolist():
             chunk = self._chunks.get(number)
-            if chunk is not None and chunk.operands.outline == operands.outline:
+            if chunk is not None and chunk.outline is operands.outline:
                 here = np.flatnonzero(home == number)
                 rows = np.searchsorted(chunk.keys, keys[here].astype(chunk.keys.dtype))
                 chunk.overwrite(rows, operands, here)
@@ -367,7 +398,7 @@ class Statements:
         chunk.dead += 1
         if 2 * chunk.dead > len(chunk):
             self._replace_chunks([number])
-        return chunk.operands.outline
+        return chunk.outline
 
     def _count(self, outline: Outline, subscriptions: int) -> None:
         """So many more have an outline, or fewer."""
@@ -440,7 +471,7 @@ class Statements:
         """Make one chunk of the live rows of some of one outline."""
         chunks = [(number, self._chunks[number]) for number in numbers]
         live = [self._live(number, chunk) for number, chunk in chunks]
-        outline = chunks[0][1].operands.outline
+        outline = chunks[0][1].outline
         keys = np.concatenate([keys for keys, _ in live])
         operands = joined([operands for _, operands in live])
         order = np.argsort(keys)

@@ -33,7 +33,7 @@ _PIECE: Final = 1 << 16  # subscriptions of one outline that wait to be put into
 class OperandColumns:
     """Operands in columns, one column per place of the outline; not to be changed."""
 
-    __slots__ = ("_cells", "_columns", "_length", "outline")
+    __slots__ = ("_columns", "_length", "outline")
 
     outline: Outline
 
@@ -46,7 +46,6 @@ class OperandColumns:
         """``columns`` may also be what makes them, once somebody asks."""
         self.outline = outline
         self._length = length  # an outline without operands has no column to ask
-        self._cells: list[Any] | None = None  # the columns as ``put`` writes to them
         self._columns = columns if callable(columns) else self._checked(columns)
 
     @property
@@ -140,21 +139,6 @@ class OperandColumns:
             columns.append(column)
         return OperandColumns(self.outline, columns, self._length)
 
-    def put(self, row: int, operands: Sequence[Any]) -> bool:
-        """Overwrite the operands of one subscription in place, if the columns can hold them.
-
-        If not, some may have been. For whoever is alone in looking at the columns.
-        """
-        cells = self._cells
-        if cells is None:
-            cells = self._cells = list(map(_cells, self.outline.places, self.columns))
-        try:
-            for cell, value in zip(cells, operands, strict=True):
-                cell[row] = value
-        except (OverflowError, TypeError, ValueError):
-            return False  # too wide for its column, or the column is a file's
-        return True
-
     def nbytes(self) -> int:
         """Bytes of the columns, and of each object that they point to, once."""
         shared = {
@@ -164,27 +148,6 @@ class OperandColumns:
             for value in column
         }
         return sum(column.nbytes for column in self.columns) + sum(shared.values())
-
-
-class _Timestamps:
-    """A column of timestamps, as whoever writes one of them sees it."""
-
-    __slots__ = ("_column",)
-
-    def __init__(self, column: np.ndarray) -> None:
-        self._column = column
-
-    def __setitem__(self, row: int, timestamp: Any) -> None:
-        self._column[row] = microseconds(timestamp)
-
-
-def _cells(type_: OperandType, column: np.ndarray) -> Any:
-    """What one operand after the other is written to."""
-    if type_ is OperandType.TIMESTAMP:
-        return _Timestamps(column)
-    if column.dtype == object:
-        return column
-    return memoryview(column)  # type: ignore[arg-type]  # Python writes it faster than an array
 
 
 def column_of(type_: OperandType, values: Sequence[Any]) -> np.ndarray:

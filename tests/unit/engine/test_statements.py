@@ -53,6 +53,21 @@ def test_bulk_and_single_subscriptions_side_by_side() -> None:
     assert statements.attributes() == {"a", "b", "d"}
 
 
+def test_changes_of_one_outline_are_seen_at_once_and_written_later() -> None:
+    """Also those whose operands are wider than their columns, and by a copy."""
+    statements = loaded(many(0, 10_000))
+    changed = many(0, 10_000)
+    for turn, key in enumerate(random.Random(7).choices(range(10_000), k=1_500)):
+        changed[key] = parse_where(f"a < {turn * 10**15} AND b = 'of {turn}'")
+        statements.put(key, outlined(changed[key]))
+        assert statements.get(key) == changed[key]
+    assert statements._chunks[1]._waiting
+    copy = statements.copy()
+    statements.put(0, outlined(parse_where("a < 1 AND b = 'later'")))
+    assert content(copy) == changed
+    assert statements.get(0) == parse_where("a < 1 AND b = 'later'")
+
+
 @pytest.mark.parametrize("key", [3, 10, 9_999])
 def test_an_unknown_key_is_a_key_error(key: int) -> None:
     statements = loaded(many(10, 100))

@@ -1,4 +1,4 @@
-"""``OperandColumns.put``: the operands of one subscription written in place, if they fit."""
+"""``OperandColumns.overwritten``: operands of some subscriptions written over those of others."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ def columns_of(*texts: str) -> OperandColumns:
     return OperandColumns.of(stated[0].outline, [each.operands for each in stated])
 
 
+def overwritten(
+    columns: OperandColumns, row: int, operands: tuple[Any, ...], *, in_place: bool = True
+) -> OperandColumns:
+    one = OperandColumns.of(columns.outline, [operands])
+    return columns.overwritten(np.array([row]), one, np.zeros(1, np.int64), in_place=in_place)
+
+
 @pytest.mark.parametrize(
     ("text", "operands"),
     [
@@ -29,22 +36,25 @@ def columns_of(*texts: str) -> OperandColumns:
         ("s = 'a' AND n BETWEEN 1 AND 2", ("b", 200, 255)),
     ],
 )
-def test_operands_are_written_in_place(text: str, operands: tuple[Any, ...]) -> None:
+@pytest.mark.parametrize("in_place", [True, False])
+def test_operands_are_overwritten(text: str, operands: tuple[Any, ...], in_place: bool) -> None:
     columns = columns_of(text, text, text)
     before = columns.operands(0)
 
-    assert columns.put(1, operands)
+    after = overwritten(columns, 1, operands, in_place=in_place)
 
-    assert [columns.operands(row) for row in range(3)] == [before, operands, before]
+    assert [after.operands(row) for row in range(3)] == [before, operands, before]
+    assert columns.operands(1) == (operands if in_place else before)
 
 
-def test_a_number_that_is_too_wide_for_its_column_is_refused() -> None:
+@pytest.mark.parametrize("number", [256, -1, 2**62])
+def test_a_number_that_is_too_wide_makes_the_column_wider(number: int) -> None:
     columns = columns_of("n < 10", "n < 20")
 
-    assert not columns.put(0, (256,))
-    assert not columns.put(0, (-1,))
+    after = overwritten(columns, 0, (number,))
 
-    assert [columns.operands(row) for row in range(2)] == [(10,), (20,)]
+    assert [after.operands(row) for row in range(2)] == [(number,), (20,)]
+    assert columns.operands(0) == (10,)
 
 
 def test_columns_that_cannot_be_written_to_are_left_alone() -> None:
@@ -53,6 +63,5 @@ def test_columns_that_cannot_be_written_to_are_left_alone() -> None:
     of_a_file.flags.writeable = False
     columns = OperandColumns(outline, [of_a_file], 2)
 
-    assert not columns.put(0, (7,))
-
+    assert overwritten(columns, 0, (7,)).operands(0) == (7,)
     assert columns.operands(0) == (10,)
