@@ -4,13 +4,18 @@ Of a text in another language than the engine's own, that dialect is noted as we
 
 ::
 
-    data    price < 10symbol = 'IBM'…      UTF-8, one text after the other; new ones at the end
-    first   [0, 10, …]                     by key
-    size    [10, 14, …]                    by key; 0: there is no text
+    data      price < 10symbol = 'IBM'…      UTF-8, one text after the other; new ones at the end
+    first     [0, 10, …]                     by key
+    size      [10, 14, …]                    by key; 0: there is no text
+
+    waiting   {7: "price < 20", 9: None}     what was set since, until there are some hundreds
 
 Texts of the past stay until they take more room than those in force; then all are copied. What has
 parameters is not here: its text is in its template (``templates.py``), shared by all that have it.
 What was loaded from a file stays there until somebody asks for a text or sets one.
+
+What waits is written all at once: where each text of a million stands is far away in memory, and
+Python would wait for it text by text.
 
 Cost: the bytes of the text and twelve more, and an entry of a dictionary where there is a dialect;
 O(1) to set, to forget and to read.
@@ -18,31 +23,37 @@ O(1) to set, to forget and to read.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
 
 _ROOM: Final = 1 << 16  # bytes of the past that are not worth copying the others
+_MOST_WAITING: Final = 512  # texts
 
 
 class _Held(NamedTuple):
     """Replaced as a whole, so that an interrupted change never leaves half of another."""
 
     data: bytearray
-    first: array[int]
-    size: array[int]
+    first: np.ndarray
+    size: np.ndarray
+
+
+def _nothing() -> _Held:
+    return _Held(bytearray(), np.zeros(0, np.int64), np.zeros(0, np.int32))
 
 
 class Sources:
     """Texts by key, of those subscriptions that have one."""
 
     def __init__(self) -> None:
-        self._held = _Held(bytearray(), array("q"), array("i"))
+        self._held = _nothing()
+        self._waiting: dict[int, str | None] = {}
         self._dead = 0  # bytes of the past; an estimate after an interrupted change
         self._unread: tuple[np.ndarray, pa.LargeStringArray] | None = None
         self._dialects: dict[int, str] = {}
@@ -62,10 +73,13 @@ class Sources:
 
     def get(self, key: int) -> str | None:
         """The text of a subscription, if it was given as one."""
+        if key in self._waiting:
+            return self._waiting[key]
         data, first, size = self._read()
         if key >= len(size) or not size[key]:
             return None
-        return data[first[key] : first[key] + size[key]].decode()
+        begin = int(first[key])
+        return data[begin : begin + int(size[key])].decode()
 
     def dialect(self, key: int) -> str | None:
         """The dialect of a subscription's text, if it is not the engine's own."""
@@ -79,23 +93,9 @@ class Sources:
         """Note the text of a subscription, or that it has none; it is of no dialect now."""
         if self._dialects:
             self._dialects.pop(key, None)
-        data, first, size = self._held if self._unread is None else self._read()
-        if key < len(size) and size[key]:
-            self._dead += size[key]
-            size[key] = 0
-            if self._dead > _ROOM + len(data) // 2:
-                self._held, self._dead = self._packed(), 0
-                data, first, size = self._held
-        if text is None:
-            return
-        if key >= len(size):
-            more = max(key + 1 - len(size), len(size) // 8)
-            first.frombytes(bytes(8 * more))
-            size.frombytes(bytes(4 * (len(first) - len(size))))
-        encoded = text.encode()
-        first[key] = len(data)
-        data += encoded
-        size[key] = len(encoded)
+        self._waiting[key] = text
+        if len(self._waiting) > _MOST_WAITING:
+            self._write()
 
     def set_dialect(self, key: int, dialect: str) -> None:
         """Note the dialect of a text that was set."""
@@ -103,23 +103,23 @@ class Sources:
 
     def arrays(self) -> tuple[np.ndarray, pa.LargeStringArray]:
         """All of them: keys that ascend, and a text of each."""
+        self._write()
         if self._unread is not None:
             return self._unread
-        import numpy as np
         import pyarrow as pa
 
         data, first, size = self._packed()
-        sizes = np.frombuffer(size, np.int32) if size else np.zeros(0, np.int32)
-        keys = np.flatnonzero(sizes).astype(np.int32)
-        offsets = np.append(np.frombuffer(first, np.int64)[keys] if first else [], len(data))
-        buffers = pa.py_buffer(offsets.astype(np.int64)), pa.py_buffer(bytes(data))
+        keys = np.flatnonzero(size).astype(np.int32)
+        offsets = np.append(first[keys], len(data))
+        buffers = pa.py_buffer(offsets), pa.py_buffer(bytes(data))
         return keys, pa.LargeStringArray.from_buffers(len(keys), *buffers)
 
     def copy(self) -> Sources:
         """The same, untouched by later changes."""
+        self._write()
         copy = Sources()
         data, first, size = self._held
-        copy._held = _Held(data[:], first[:], size[:])
+        copy._held = _Held(data[:], first.copy(), size.copy())
         copy._dead, copy._unread = self._dead, self._unread
         copy._dialects = self._dialects.copy()
         return copy
@@ -127,33 +127,59 @@ class Sources:
     def nbytes(self) -> int:
         """Bytes of texts, those of the past included, and of where they are."""
         data, first, size = self._held
-        return len(data) + first.itemsize * len(first) + size.itemsize * len(size)
+        return len(data) + first.nbytes + size.nbytes
+
+    def _write(self) -> None:
+        """Have what waits stand beside the others."""
+        waiting = self._waiting
+        if not waiting:
+            return
+        if self._unread is None and not len(self._held.size) and not any(waiting.values()):
+            self._waiting = {}  # there never was a text
+            return
+        keys = np.fromiter(waiting, np.int64, len(waiting))
+        self._held = data, first, size = _with_room(self._read(), int(keys.max()) + 1)
+        texts = [(text or "").encode() for text in waiting.values()]
+        sizes = np.fromiter(map(len, texts), np.int32, len(texts))
+        dead, begin = int(size[keys].sum()), len(data)
+        data += b"".join(texts)
+        first[keys] = begin + np.cumsum(sizes) - sizes
+        size[keys] = sizes
+        self._dead += dead
+        self._waiting = {}
+        if self._dead > _ROOM + len(data) // 2:
+            self._held, self._dead = self._packed(), 0
 
     def _packed(self) -> _Held:
         """Only the texts in force, in the order of their keys."""
         data, first, size = self._held
-        packed = bytearray()
-        moved = array("q", bytes(8 * len(first)))
-        for key, length in enumerate(size):
-            if length:
-                moved[key] = len(packed)
-                packed += data[first[key] : first[key] + length]
+        keys = np.flatnonzero(size)
+        sizes, ends = size[keys], first[keys] + size[keys]
+        spans = zip(first[keys].tolist(), ends.tolist(), strict=True)
+        with memoryview(data) as there:  # while there is one, nothing can be added to the data
+            packed = bytearray().join([there[begin:end] for begin, end in spans])
+        moved = np.zeros(len(first), np.int64)
+        moved[keys] = np.cumsum(sizes, dtype=np.int64) - sizes
         return _Held(packed, moved, size)
 
     def _read(self) -> _Held:
         """As it is held in memory, from now on if it was not."""
         if self._unread is not None:
-            import numpy as np
-
             keys, texts = self._unread
             bound = int(keys[-1]) + 1
             begin, end = np.zeros(bound, np.int64), np.zeros(bound, np.int64)
             _, offsets, data = texts.buffers()
             held = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(keys) + 1]
             begin[keys], end[keys] = held[:-1], held[1:]
-            first, size = array("q"), array("i")
-            first.frombytes(begin.tobytes())
-            size.frombytes((end - begin).astype(np.int32).tobytes())
-            self._held = _Held(bytearray(data), first, size)
+            self._held = _Held(bytearray(data), begin, (end - begin).astype(np.int32))
             self._unread = None
         return self._held
+
+
+def _with_room(held: _Held, bound: int) -> _Held:
+    """The same with room for all keys below a bound."""
+    data, first, size = held
+    if bound <= len(size):
+        return held
+    more = np.zeros(max(bound - len(size), len(size) // 8), np.int64)
+    return _Held(data, np.append(first, more), np.append(size, more.astype(np.int32)))
