@@ -40,7 +40,7 @@ from predicast.engine.ids import Ids, unknown
 from predicast.engine.owners import Owners
 from predicast.engine.sources import Sources
 from predicast.engine.templates import Templates
-from predicast.engine.windows import Said, Window, read_change
+from predicast.engine.windows import Said, Window, check_only_parameters
 from predicast.errors import PredicastError
 from predicast.matching.delta import DeltaOf, Effect
 from predicast.matching.matcher import MatcherOf
@@ -193,7 +193,10 @@ class StoreOf(ABC, Generic[T, M, H, V]):
         dialect: str | None = None,
     ) -> Said | None:
         """What a change says; ``None`` if it only sets parameters."""
-        return read_change(id, expression, parameters, dialect, self.read)
+        if expression is not None:
+            return self.read(id, expression, parameters, dialect)
+        check_only_parameters(parameters, dialect)
+        return None
 
     def subscribe(self, id: str | None, said: Said, owner: str | None, *, replace: bool) -> str:
         """Add a subscription, under an id of our own making if none is given; its id."""

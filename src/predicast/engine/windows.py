@@ -28,6 +28,7 @@ from predicast.engine.templates import Template, Templates
 from predicast.errors import EngineError, ParameterError, PredicastError
 from predicast.language.class_tests import reading_with
 from predicast.language.reading import WHERE, ReadText, as_held, stated_by, stated_by_object
+from predicast.language.where.cache import outlined_where
 from predicast.model import Subscription
 from predicast.model.operand_columns import OperandColumns, column_of
 from predicast.model.outline import OPERAND_TYPES, OperandType, Stated
@@ -88,8 +89,11 @@ def said_by(
     try:
         if dialect is not None and dialect != WHERE:
             return _said_in(dialect, expression, parameters)
-        if type(expression) is Subscription and parameters is None:  # it names no classes
-            return _new(Said, (stated_by_object(expression), None, None, None))
+        if parameters is None:  # what most are, without a look at what else they may be
+            if type(expression) is str:
+                return _new(Said, (outlined_where(expression), None, expression, None))
+            if type(expression) is Subscription:  # it names no classes
+                return _new(Said, (stated_by_object(expression), None, None, None))
         expression = as_held(expression)
         stated, parametric = stated_by(expression, parameters)
     except PredicastError as error:
@@ -109,20 +113,19 @@ def _said_in(dialect: str, text: Any, parameters: Mapping[str, Value] | None) ->
     return Said(stated_in(dialect, text, parameters), None, text, dialect)
 
 
-def read_change(
-    id: str,
-    expression: Any,
-    parameters: Mapping[str, Value] | None,
-    dialect: str | None,
-    reads: Reads,
-) -> Said | None:
-    """Read what a change says; ``None`` if it only sets parameters."""
-    if expression is not None:
-        return reads(id, expression, parameters, dialect)
+def check_only_parameters(parameters: object, dialect: str | None) -> None:
+    """Refuse a change without an expression unless it sets parameters."""
     if dialect is not None:
         raise EngineError(f"a change to the dialect {dialect!r} has an expression of it")
-    _check_parameters(parameters)
-    return None
+    if (
+        parameters is not None
+        and type(parameters) is not dict
+        and not isinstance(parameters, Mapping)
+    ):
+        shown = type(parameters).__name__
+        raise ParameterError(f'parameters are given as {{"name": value}}, not as {shown}')
+    if not parameters:
+        raise EngineError("a Change has an expression, parameters, or both; this one has none")
 
 
 class Reads(Protocol):
@@ -143,24 +146,18 @@ def read(operation: Operation, reads: Reads) -> Said | None:
     if isinstance(operation, Subscribe):
         return reads(operation.id, operation.expression, operation.parameters, operation.dialect)
     if isinstance(operation, Change):
-        said = operation.expression, operation.parameters, operation.dialect
-        return read_change(operation.id, *said, reads)
+        expression, parameters, dialect = (
+            operation.expression,
+            operation.parameters,
+            operation.dialect,
+        )
+        if expression is not None:
+            return reads(operation.id, expression, parameters, dialect)
+        check_only_parameters(parameters, dialect)
+        return None
     if isinstance(operation, Unsubscribe):
         return None
     raise EngineError(f"a window holds Subscribe, Change and Unsubscribe, not {operation!r}")
-
-
-def _check_parameters(parameters: object) -> None:
-    """Refuse a change that is none, or whose parameters are no mapping."""
-    if (
-        parameters is not None
-        and type(parameters) is not dict
-        and not isinstance(parameters, Mapping)
-    ):
-        shown = type(parameters).__name__
-        raise ParameterError(f'parameters are given as {{"name": value}}, not as {shown}')
-    if not parameters:
-        raise EngineError("a Change has an expression, parameters, or both; this one has none")
 
 
 class Window:

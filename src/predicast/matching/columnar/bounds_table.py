@@ -75,7 +75,7 @@ class Plan(NamedTuple):
     clauses: tuple[tuple[tuple[_Range, ...], int], ...]  # the ranges of each, and its shape
     width: int  # how many clauses there are
     tests: int  # ranges of all of them
-    converters: tuple[tuple[int, Kind], ...]  # operands that are no numbers, by place
+    converters: tuple[tuple[int, bool], ...]  # operands that are strings, and timestamps, by place
     ends: Array  # of the ranges of each clause
     shapes: tuple[int, ...]  # of each clause: one for all that test the same columns
     columns: Array  # of all ranges
@@ -176,13 +176,14 @@ def numbers_of(
     """The operands of one subscription as the table has them, unless one is no exact float64."""
     if plan.converters:
         operands = [*operands]
-        for place, kind in plan.converters:
-            if kind is Kind.STRING:
+        for place, is_string in plan.converters:
+            if is_string:
                 operands[place] = words.setdefault(operands[place], len(words))
             else:
                 operands[place] = microseconds(operands[place])
-    if operands and not (min(operands) > -EXACT and max(operands) < EXACT):
-        return None
+    for number in operands:  # of a few: min and max are calls
+        if not -EXACT < number < EXACT:
+            return None
     return operands
 
 
@@ -192,8 +193,8 @@ def number_rows(
     """The same of many subscriptions, a row each."""
     if plan.converters:
         columns = [*zip(*operands, strict=True)]
-        for place, kind in plan.converters:
-            if kind is Kind.STRING:
+        for place, is_string in plan.converters:
+            if is_string:
                 columns[place] = tuple([words.setdefault(w, len(words)) for w in columns[place]])
             else:
                 columns[place] = tuple(map(microseconds, columns[place]))
@@ -254,7 +255,11 @@ class Columns:
         ends = [ends for clause in bounds for ends in clause.values()]
         both = [*(lows for lows, _ in ends), *(highs for _, highs in ends)]
         kinds = enumerate(KINDS[type_] for type_ in outline.places)
-        converters = tuple(each for each in kinds if each[1] in {Kind.STRING, Kind.TIMESTAMP})
+        converters = tuple(
+            (place, kind is Kind.STRING)
+            for place, kind in kinds
+            if kind in {Kind.STRING, Kind.TIMESTAMP}
+        )
         ranges = [each for clause in clauses for each in clause]
         shapes = tuple(map(self._shape, clauses))
         return Plan(

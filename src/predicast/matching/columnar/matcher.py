@@ -59,6 +59,7 @@ _PRESSING: Final = 6  # segments that may wait for a merge to be over
 _MOST_FULL: Final = 2  # recents that may wait to be compiled
 _MOMENT: Final = 0.001  # seconds
 _LANES: Final[tuple[Lane, ...]] = ("small", "large")
+_new: Final = tuple.__new__  # makes a named tuple without a call of Python's own
 
 
 class Columnar(Matcher):
@@ -116,7 +117,7 @@ class Columnar(Matcher):
             self._wake("small")
         if self._is_large_due and "large" not in self._merges:
             self._wake("large")
-        return Effect(0, len(gone) - removed, added + removed)
+        return _new(Effect, (0, len(gone) - removed, added + removed))
 
     def _change(self, delta: Delta, gone: Sequence[int], more: int) -> None:
         view = self._view
@@ -131,7 +132,7 @@ class Columnar(Matcher):
         if delta.added_groups or delta.changed_groups:
             groups = (*delta.added_groups, *delta.changed_groups)
             parts = self._add_groups(parts, groups, epoch)
-        if self._recent.has_gaps():
+        if gone and self._recent.has_gaps():
             self._recent = self._recent.moved(epoch)
         if self.compile_threshold == 0 and len(self._recent):
             self._set_full()
@@ -170,7 +171,10 @@ class Columnar(Matcher):
 
     def _relieved(self, parts: Parts, epoch: int) -> Parts:
         """Compile what is recent here and now, if compiling in the background cannot keep up."""
-        waiting = [each for each in self._full if each not in self._in_work()]
+        if self.compile_threshold and len(self._full) <= _MOST_FULL:
+            return parts
+        in_work = self._in_work()
+        waiting = [each for each in self._full if each not in in_work]
         if self.compile_threshold:
             if len(waiting) <= _MOST_FULL:
                 return parts
@@ -303,8 +307,9 @@ class Columnar(Matcher):
 
         Whoever had it compiled may have been interrupted before he could say so.
         """
-        recents = self._view.parts.recents
-        self._full = tuple(each for each in self._full if each in recents)
+        recents, full = self._view.parts.recents, self._full
+        if recents[: len(full)] != full:
+            self._full = tuple(each for each in full if each in recents)
 
     def _wake(self, lane: Lane) -> None:
         """Have what is due in a lane done, in a background thread."""
