@@ -32,7 +32,8 @@ class Times(msgspec.Struct, frozen=True):
     load_s: float
     first_s: float
     longest_s: float
-    ready_s: float  # since its start, until the compiled kernels were in use
+    fast_s: float  # since its start, until the loop that finds its answers was compiled
+    ready_s: float  # and until all of them were
 
 
 class ColdResult(msgspec.Struct, frozen=True):
@@ -86,15 +87,19 @@ def _times(kind: str, cache: str) -> Times:
     return msgspec.json.decode(done.stdout, type=Times)
 
 
+def _shown(milliseconds: float) -> str:
+    return f"{milliseconds:,.{1 if milliseconds < 1_000 else 0}f}"
+
+
 def cold_table(report: ColdReport) -> Table:
-    """Milliseconds, cold and warm."""
+    """Milliseconds, cold and warm; the last two until loops were compiled and in use."""
     table = Table(title=f"First answers in fresh processes, ms; {report.machine}")
     table.add_column("kind")
     table.add_column("kernels")
-    for heading in ("import", "load", "first answer", "longest later", "compiled after"):
+    for heading in ("import", "load", "first answer", "longest later", "its loop", "all loops"):
         table.add_column(heading, justify="right")
     for each in report.results:
         for name, times in (("none", each.cold), ("kept", each.warm)):
             seconds = msgspec.structs.astuple(times)
-            table.add_row(each.kind, name, *(f"{1e3 * value:,.1f}" for value in seconds))
+            table.add_row(each.kind, name, *(_shown(1e3 * value) for value in seconds))
     return table

@@ -165,9 +165,10 @@ class Engine(EngineOfTables):
     def warm_up(self) -> None:
         """Come back when matching is at full speed: what it needs is compiled, and in use.
 
-        Nobody has to wait for that, but some want to. It takes some seconds, once per machine: the
-        result is kept on disk, where other processes find it. ``predicast warm-up`` does the same
-        when an image or an environment is built. ``NotCompiledError`` if it cannot be done.
+        Nobody has to wait for that, but some want to. It takes some twenty seconds, once per
+        machine: the result is kept on disk, where other processes find it. ``predicast warm-up``
+        does the same when an image or an environment is built. ``NotCompiledError`` if it cannot be
+        done.
         """
         from predicast.matching import make_matcher
 

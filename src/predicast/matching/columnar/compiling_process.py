@@ -11,6 +11,7 @@ import contextlib
 import gc
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Final
 
+READY: Final = "ready: "  # what a line of output begins with that names a kernel
 LOCK: Final = "predicast-kernels.lock"  # who compiled what, in the order in which they did
 _LONGEST_S: Final = 600.0  # that a process may take, whether or not anybody waits for it
 _POLL_S: Final = 0.05
@@ -26,7 +28,10 @@ _OBJECTS: Final = 100_000  # that are made until somebody looks which of them ar
 
 
 def compile_all(directory: str, entries: str) -> None:
-    """Compile whatever is not kept in the directory yet, of the entries in a module."""
+    """Compile whatever is not kept in the directory yet, of the entries in a module.
+
+    The name of each that is there is written to standard output at once, a line each.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it goes to all that a terminal has started
     _end_after(_LONGEST_S)
     from predicast.matching.columnar.kernels.linking import emit_entries_only
@@ -38,9 +43,14 @@ def compile_all(directory: str, entries: str) -> None:
     with (Path(directory) / LOCK).open("a") as log, _alone(log):
         kernels = import_module(entries).KERNELS
         emit_entries_only(kernels.names())
-        kernels.make_ready(lambda: True, nullcontext)
+        kernels.make_ready(lambda: True, nullcontext, _tell)
         if made := kernels.compiled_here():
             log.write(f"{os.getpid()} compiled {', '.join(made)}\n")
+
+
+def _tell(name: str) -> None:
+    with contextlib.suppress(OSError):  # whoever wanted it is gone: others may want it later
+        os.write(sys.stdout.fileno(), f"{READY}{name}\n".encode())
 
 
 def _end_after(seconds: float) -> None:

@@ -130,7 +130,7 @@ class ColumnarView(View):
     def _asked(self, events: int) -> Parts:
         parts, ledger = self.parts, self._ledger
         ledger.events += events
-        if loops.now is loops.PLAIN:
+        if not loops.now.are_all_compiled:
             warming_up.begin()  # in a forked process it has not begun
         if parts.recents or len(parts.segments) > 1:
             ledger.note(parts, events)

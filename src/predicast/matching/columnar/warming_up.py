@@ -3,8 +3,8 @@
 When the first matcher is made, a thread is started. It imports numba and loads the kernels that
 are kept on disk, which takes half a second. If they are not all there, it has another process
 compile them (``compiling_process.py``): in a thread of this one, the compiler would share the
-interpreter with all calls. When all are loaded they take the place of the plain loops
-(``loops.py``), and the thread ends.
+interpreter with all calls. Each takes the place of the plain loop (``loops.py``) as soon as it is
+there, and when all are the thread ends.
 
 Where no process can be started, or nothing can be kept on disk, the thread compiles by itself.
 What fails is tried a few times and then given up: the plain loops go on answering.
@@ -24,6 +24,8 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +34,7 @@ from typing import Any, Final
 
 from predicast.errors import NotCompiledError
 from predicast.matching.columnar import loops
+from predicast.matching.columnar.compiling_process import READY
 
 _ATTEMPTS: Final = 3
 _PATIENCE_S: Final = 900  # for another process, which may wait for others that compile
@@ -49,12 +52,15 @@ compile_all(directory, entries)
 class WarmUp:
     """The thread of this process for the kernels of one matcher, and what came of it.
 
-    ``entries`` names the module of the compiled loops; ``loops`` is the one that has them in use.
+    ``entries`` names the module of the compiled loops; ``loops`` is the one that has them in use,
+    all together or ``one_by_one``: then its loops are a tuple whose fields are named as kernels.
     """
 
-    def __init__(self, entries: str, loops: ModuleType) -> None:
+    def __init__(self, entries: str, loops: ModuleType, *, one_by_one: bool = False) -> None:
         self._entries = entries
         self._loops: Any = loops  # what a module has, no type tells
+        self._one_by_one = one_by_one
+        self._is_done = False
         self._starting = threading.Lock()
         self._turn = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -64,7 +70,7 @@ class WarmUp:
 
     def begin(self) -> None:
         """Start the thread, unless it was started before."""
-        if self._is_begun() or self._loops.now is not self._loops.PLAIN or _is_switched_off():
+        if self._is_begun() or self._is_done or _is_switched_off():
             return
         with self._starting:
             if self._is_begun():  # by another thread meanwhile
@@ -139,15 +145,26 @@ class WarmUp:
             from predicast.matching.columnar.kernels.compiling import NotWantedError
 
             entries = import_module(self._entries)
-        make_ready = partial(entries.KERNELS.make_ready, turn=lambda: self._turn)
+        kernels, use = entries.KERNELS, partial(self._use, entries.COMPILED)
+        make_ready = partial(kernels.make_ready, turn=lambda: self._turn, is_ready=use)
+
+        def load(name: str) -> None:
+            with suppress(NotWantedError), self._turn:
+                kernels.load(name)
+                use(name)
+
         try:
             make_ready(lambda: False)
         except NotWantedError:
-            directory = entries.KERNELS.cache_directory()
+            directory = kernels.cache_directory()
             if directory is not None and _can_start_python():
-                _compile_elsewhere(directory, self._entries)
+                _compile_elsewhere(directory, self._entries, load)
             make_ready(lambda: self._is_wanted)
-        self._loops.now = entries.COMPILED
+        self._loops.now, self._is_done = entries.COMPILED, True
+
+    def _use(self, compiled: Any, name: str) -> None:
+        if self._one_by_one:
+            self._loops.now = self._loops.now._replace(**{name: getattr(compiled, name)})
 
 
 def _is_switched_off() -> bool:
@@ -160,30 +177,41 @@ def _can_start_python() -> bool:
     return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
 
 
-def _compile_elsewhere(directory: Path, entries: str) -> None:
-    """Have another process compile whatever is not kept yet, and wait for it."""
+def _compile_elsewhere(directory: Path, entries: str, is_ready: Callable[[str], None]) -> None:
+    """Have another process compile whatever is not kept yet, and wait for it.
+
+    ``is_ready`` is told the name of each that is.
+    """
     arguments = json.dumps([sys.path, str(directory), entries])
     try:
         process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, arguments],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
         )
     except OSError:  # a sandbox, perhaps; this process can do it too
         return
-    try:
-        _, error = process.communicate(timeout=_PATIENCE_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        _, error = process.communicate()
+    patience = threading.Timer(_PATIENCE_S, process.kill)
+    patience.daemon = True
+    patience.start()
+    said = "no reason given"
+    with process:
+        assert process.stdout is not None
+        for line in map(str.strip, process.stdout):
+            if line.startswith(READY):
+                is_ready(line.removeprefix(READY))
+            else:
+                said = line or said
+    patience.cancel()
     if process.returncode < 0:  # killed, for lack of memory perhaps: not to be risked here
         raise NotCompiledError(f"the process that compiles was killed ({-process.returncode})")
     if process.returncode:
-        said = error.decode(errors="replace").strip().splitlines() or ["no reason given"]
-        _log.info("The process that compiles failed (%s); compiling here", said[-1])
+        _log.info("The process that compiles failed (%s); compiling here", said)
 
 
-_here: Final = WarmUp("predicast.matching.columnar.kernels.entries", loops)
+_here: Final = WarmUp("predicast.matching.columnar.kernels.entries", loops, one_by_one=True)
 begin: Final = _here.begin
 wait: Final = _here.wait

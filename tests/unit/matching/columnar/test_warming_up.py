@@ -147,6 +147,26 @@ def test_what_is_missing_is_compiled_once(tmp_path: Path) -> None:
     assert said(start(IN_A_THREAD, tmp_path)) == "['keep_live']"  # where no process can be started
 
 
+@pytest.mark.skipif(os.name != "posix", reason="asks for the parent")
+@pytest.mark.parametrize(("compiled", "lacking"), [("nothing", "find_tests"), ("all", "keep_live")])
+def test_each_loop_is_in_use_as_soon_as_it_is_there(
+    tmp_path: Path, compiled: str, lacking: str
+) -> None:
+    """Whatever stands in its turn before the one that is lacking; and that one once it is told."""
+    lacking_one(tmp_path, lacking)
+    before = "''" if compiled == "nothing" else "warming_up._CHILD"
+    code = f"""
+warming_up._CHILD = {before} + {HANGING!r}
+last = "code_texts" if {compiled == "nothing"} else "find_tests"
+check()
+while getattr(loops.now, last) is getattr(loops.PLAIN, last):
+    check()
+check()
+print(loops.now.{lacking} is loops.PLAIN.{lacking}, loops.now.are_all_compiled)
+"""
+    assert said(start(code, tmp_path)) == f"{compiled == 'nothing'} False"
+
+
 @pytest.mark.parametrize("hindrance", ["sys.executable = ''", "sys.frozen = True"])
 def test_an_application_that_contains_python_is_none_to_start(hindrance: str) -> None:
     code = f"import sys\n{hindrance}\nprint(warming_up._can_start_python())"

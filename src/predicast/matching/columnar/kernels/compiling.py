@@ -13,7 +13,7 @@ import hashlib
 import os
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -97,13 +97,6 @@ inlined: Callable[[F], F] = _njit(nogil=True, inline="always", **_OPTIONS)
 merged: Callable[[F], F] = _called(forceinline=True)
 
 
-class Entry(NamedTuple):
-    """A kernel that is called from Python, and the types of arguments that it is compiled for."""
-
-    dispatcher: Any
-    signatures: tuple[tuple[Any, ...], ...]
-
-
 class NotWantedError(Exception):
     """Something would have to be compiled, and must not be."""
 
@@ -121,6 +114,29 @@ class _Guard(event.Listener):
 
     def on_end(self, event: Any) -> None:
         """Nothing: what has ended was wanted."""
+
+
+class Entry(NamedTuple):
+    """A kernel that is called from Python, and the types of arguments that it is compiled for."""
+
+    dispatcher: Any
+    signatures: tuple[tuple[Any, ...], ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.dispatcher.__name__  # type: ignore[no-any-return]
+
+    def make_ready(self, guard: _Guard) -> None:
+        """Load or compile it, unless it is; from then on it is compiled for nothing else."""
+        if len(self.dispatcher.overloads) == len(self.signatures):
+            return
+        with ExitStack() as guarded:
+            for kind in ("numba:compile", "numba:run_pass"):
+                guarded.enter_context(event.install_listener(kind, guard))
+            for signature in self.signatures:
+                self.dispatcher.compile(signature)
+        self.dispatcher.disable_compile()
 
 
 class KernelSet:
@@ -149,22 +165,31 @@ class KernelSet:
 
         return decorated
 
+    def put_in_order(self, names: Sequence[str]) -> None:
+        """Have them loaded or compiled in the order of these names, which all of them are among."""
+        self.entries.sort(key=lambda entry: names.index(entry.name))
+
     def make_ready(
-        self, is_wanted: Callable[[], bool], turn: Callable[[], AbstractContextManager[Any]]
+        self,
+        is_wanted: Callable[[], bool],
+        turn: Callable[[], AbstractContextManager[Any]],
+        is_ready: Callable[[str], object],
     ) -> None:
         """See to it that each entry can be called; what is not kept is compiled if that is wanted.
 
         Each is loaded or compiled inside a ``turn``: between two of them others may have theirs.
+        ``is_ready`` is told the name of each that can be called.
         """
-        guard = _Guard(is_wanted)
-        for dispatcher, signatures in self.entries:
-            for signature in signatures:
-                with turn(), ExitStack() as guarded:
-                    for kind in ("numba:compile", "numba:run_pass"):
-                        guarded.enter_context(event.install_listener(kind, guard))
-                    dispatcher.compile(signature)
-        for dispatcher, _ in self.entries:
-            dispatcher.disable_compile()
+        for each in self.entries:
+            with turn():
+                each.make_ready(_Guard(is_wanted))
+            is_ready(each.name)
+
+    def load(self, name: str) -> None:
+        """See to it that the entry with this name can be called, if it is kept."""
+        for each in self.entries:
+            if each.name == name:
+                each.make_ready(_Guard(lambda: False))
 
     def names(self) -> frozenset[str]:
         """The qualified names of the entries."""
@@ -172,8 +197,7 @@ class KernelSet:
 
     def compiled_here(self) -> list[str]:
         """The entries that this process did not find anywhere."""
-        made = [each.dispatcher for each in self.entries]
-        return [each.__name__ for each in made if each.stats.cache_misses]
+        return [each.name for each in self.entries if each.dispatcher.stats.cache_misses]
 
     def cache_directory(self) -> Path | None:
         """Where compiled kernels are kept, if anywhere."""

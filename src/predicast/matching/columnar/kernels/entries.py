@@ -18,22 +18,24 @@ def match_event(question: Question, epoch: int) -> tuple[int, int]:
     return _match_event(question.table, epoch)  # type: ignore[no-any-return]
 
 
-KERNELS: Final = COLUMNAR
 COMPILED: Final = Loops(
-    matching.match_events,
-    match_event,
-    matching.match_doubtful,
     matching.gather,
+    coding.code_columns,
     matching.mark_deleted,
     matching.keep_live,
     recent.match_bounds,
+    matching.match_events,
+    match_event,
+    matching.match_doubtful,
     coding.code_by_search,
     coding.code_by_table,
-    coding.code_columns,
     words.code_words,
     words.code_whole_words,
     words.number_words,
     words.code_texts,
     patterns.find_tests,
     most_events=_EVERY,
+    are_all_compiled=True,
 )
+KERNELS: Final = COLUMNAR
+KERNELS.put_in_order(Loops._fields)
