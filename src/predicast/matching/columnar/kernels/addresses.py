@@ -13,14 +13,6 @@ from predicast.matching.columnar.layout.question import QuestionArrays
 # Which is which; the compiler takes them for the numbers that they are.
 OF: Final[Any] = QuestionArrays._make(range(len(QuestionArrays._fields)))
 
-_bytes: Final = at_address(types.uint8)
-_ints: Final = at_address(types.int32)
-_longs: Final = at_address(types.int64)
-_unsigned: Final = at_address(types.uint64)
-_floats: Final = at_address(types.float64)
-_bytes_to_write: Final = at_address(types.uint8, written=True)
-_ints_to_write: Final = at_address(types.int32, written=True)
-_longs_to_write: Final = at_address(types.int64, written=True)
 _rows_of_ints: Final = rows_at_address(types.int32)
 _rows_of_longs: Final = rows_at_address(types.int64)
 _rows_of_flags: Final = rows_at_address(types.boolean)
@@ -28,52 +20,25 @@ _rows_of_ints_to_write: Final = rows_at_address(types.int32, written=True)
 _rows_of_flags_to_write: Final = rows_at_address(types.boolean, written=True)
 
 
-@kernel
-def read(table: Any, field: int) -> Any:
-    """An array of bytes that is read."""
-    return _bytes(table[field, 0], table[field, 1])
+def _field(item: Any, *, written: bool = False) -> Any:
+    """What makes an array of a field of the table."""
+    array_at = at_address(item, written=written)
+
+    @kernel
+    def array_of(table: Any, field: int) -> Any:
+        return array_at(table[field, 0], table[field, 1])
+
+    return array_of
 
 
-@kernel
-def read_ints(table: Any, field: int) -> Any:
-    """An array of int32."""
-    return _ints(table[field, 0], table[field, 1])
-
-
-@kernel
-def read_longs(table: Any, field: int) -> Any:
-    """An array of int64."""
-    return _longs(table[field, 0], table[field, 1])
-
-
-@kernel
-def read_unsigned(table: Any, field: int) -> Any:
-    """An array of uint64."""
-    return _unsigned(table[field, 0], table[field, 1])
-
-
-@kernel
-def read_floats(table: Any, field: int) -> Any:
-    """An array of float64."""
-    return _floats(table[field, 0], table[field, 1])
-
-
-@kernel
-def written(table: Any, field: int) -> Any:
-    """An array of bytes that is written to."""
-    return _bytes_to_write(table[field, 0], table[field, 1])
-
-
-@kernel
-def written_ints(table: Any, field: int) -> Any:
-    """An array of int32 that is written to."""
-    return _ints_to_write(table[field, 0], table[field, 1])
-
-
-@kernel
-def written_longs(table: Any, field: int) -> Any:
-    """An array of int64 that is written to."""
-    return _longs_to_write(table[field, 0], table[field, 1])
+read = _field(types.uint8)
+read_ints = _field(types.int32)
+read_longs = _field(types.int64)
+read_unsigned = _field(types.uint64)
+read_floats = _field(types.float64)
+written = _field(types.uint8, written=True)
+written_ints = _field(types.int32, written=True)
+written_longs = _field(types.int64, written=True)
 
 
 @kernel

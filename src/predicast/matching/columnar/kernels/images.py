@@ -18,46 +18,23 @@ from predicast.matching.columnar.layout.image import SegmentArrays
 AT: Final[Any] = SegmentArrays._make(range(len(SegmentArrays._fields)))
 
 
-_bytes: Final = within_bytes(types.uint8)
-_ints: Final = within_bytes(types.int32)
-_longs: Final = within_bytes(types.int64)
-_unsigned: Final = within_bytes(types.uint32)
-_unsigned_longs: Final = within_bytes(types.uint64)
+def _field(item: Any) -> Any:
+    """What takes an array of this type out of an image."""
+    array_within = within_bytes(item)
+
+    @kernel
+    def array_of(image: Any, field: int) -> Any:
+        data, directory = image
+        return array_within(data, directory[2 * field], directory[2 * field + 1])
+
+    return array_of
 
 
-@kernel
-def bytes_of(image: Any, field: int) -> Any:
-    """An array of uint8."""
-    data, directory = image
-    return _bytes(data, directory[2 * field], directory[2 * field + 1])
-
-
-@kernel
-def ints_of(image: Any, field: int) -> Any:
-    """An array of int32."""
-    data, directory = image
-    return _ints(data, directory[2 * field], directory[2 * field + 1])
-
-
-@kernel
-def longs_of(image: Any, field: int) -> Any:
-    """An array of int64."""
-    data, directory = image
-    return _longs(data, directory[2 * field], directory[2 * field + 1])
-
-
-@kernel
-def unsigned_of(image: Any, field: int) -> Any:
-    """An array of uint32."""
-    data, directory = image
-    return _unsigned(data, directory[2 * field], directory[2 * field + 1])
-
-
-@kernel
-def unsigned_longs_of(image: Any, field: int) -> Any:
-    """An array of uint64."""
-    data, directory = image
-    return _unsigned_longs(data, directory[2 * field], directory[2 * field + 1])
+bytes_of = _field(types.uint8)
+ints_of = _field(types.int32)
+longs_of = _field(types.int64)
+unsigned_of = _field(types.uint32)
+unsigned_longs_of = _field(types.uint64)
 
 
 @kernel
