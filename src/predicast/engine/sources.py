@@ -154,12 +154,15 @@ class Sources:
         """Only the texts in force, in the order of their keys."""
         data, first, size = self._held
         keys = np.flatnonzero(size)
-        sizes, ends = size[keys], first[keys] + size[keys]
-        spans = zip(first[keys].tolist(), ends.tolist(), strict=True)
-        with memoryview(data) as there:  # while there is one, nothing can be added to the data
-            packed = bytearray().join([there[begin:end] for begin, end in spans])
+        sizes, begins = size[keys], first[keys]
+        after = np.cumsum(sizes, dtype=np.int64)
+        if len(keys) and after[-1] == len(data) and np.array_equal(begins, after - sizes):
+            return self._held  # as after a bulk load
+        there = bytes(data)
+        spans = zip(begins.tolist(), (begins + sizes).tolist(), strict=True)
+        packed = bytearray(b"".join([there[begin:end] for begin, end in spans]))
         moved = np.zeros(len(first), np.int64)
-        moved[keys] = np.cumsum(sizes, dtype=np.int64) - sizes
+        moved[keys] = after - sizes
         return _Held(packed, moved, size)
 
     def _read(self) -> _Held:
