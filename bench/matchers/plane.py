@@ -40,7 +40,7 @@ class PlaneSettings:
 
 
 SETTINGS: Final = {
-    Size.SMALL: PlaneSettings((100, 1_000, 10_000), (10, 100, 1_000, 10_000)),
+    Size.SMALL: PlaneSettings((100, 300, 1_000, 3_000, 10_000), (10, 100, 1_000, 10_000)),
     Size.FULL: PlaneSettings(
         (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000),
         (10, 100, 1_000, 10_000, 100_000),
