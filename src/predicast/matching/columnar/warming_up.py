@@ -196,9 +196,9 @@ def _compile_elsewhere(directory: Path, entries: str, is_ready: Callable[[str], 
         return
     patience = threading.Timer(_PATIENCE_S, process.kill)
     patience.daemon = True
-    patience.start()
     said = "no reason given"
-    with process:
+    with process:  # at the end of which it is waited for, whatever goes wrong
+        patience.start()
         assert process.stdout is not None
         for line in map(str.strip, process.stdout):
             if line.startswith(READY):
