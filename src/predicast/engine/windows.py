@@ -146,13 +146,9 @@ def read(operation: Operation, reads: Reads) -> Said | None:
     if isinstance(operation, Subscribe):
         return reads(operation.id, operation.expression, operation.parameters, operation.dialect)
     if isinstance(operation, Change):
-        expression, parameters, dialect = (
-            operation.expression,
-            operation.parameters,
-            operation.dialect,
-        )
-        if expression is not None:
-            return reads(operation.id, expression, parameters, dialect)
+        parameters, dialect = operation.parameters, operation.dialect
+        if operation.expression is not None:
+            return reads(operation.id, operation.expression, parameters, dialect)
         check_only_parameters(parameters, dialect)
         return None
     if isinstance(operation, Unsubscribe):
