@@ -56,7 +56,16 @@ _SIMILAR: Final = 2  # a chunk up to this many times as large as the one after i
 class _Chunk:
     """Subscriptions of one outline with their keys, ascending."""
 
-    __slots__ = ("_first", "_most", "_operands", "_waiting", "dead", "is_shared", "keys", "outline")
+    __slots__ = (
+        "_first",
+        "_is_shared",
+        "_most",
+        "_operands",
+        "_waiting",
+        "dead",
+        "keys",
+        "outline",
+    )
 
     def __init__(self, keys: np.ndarray, operands: OperandColumns) -> None:
         self.keys = keys
@@ -68,7 +77,7 @@ class _Chunk:
         self._waiting: dict[int, tuple[Any, ...]] = {}  # by row: operands that are to be written
         self._most = min(_MOST_WAITING, max(len(keys) // _WAITING_SHARE, 1))
         self.dead = 0
-        self.is_shared = True  # the columns are somebody else's as well
+        self._is_shared = True  # the columns are somebody else's as well
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -80,10 +89,15 @@ class _Chunk:
             self._write()
         return self._operands
 
+    def shared(self) -> OperandColumns:
+        """The same for somebody who keeps it: later changes are written elsewhere."""
+        operands = self.operands  # first: writing what waits makes columns that nobody else has
+        self._is_shared = True
+        return operands
+
     def copy(self) -> _Chunk:
-        copy = _Chunk(self.keys, self.operands)
+        copy = _Chunk(self.keys, self.shared())
         copy.dead = self.dead
-        self.is_shared = True
         return copy
 
     def row(self, key: int) -> int:
@@ -113,14 +127,14 @@ class _Chunk:
         self._waiting = {}
 
     def overwrite(self, rows: np.ndarray, operands: OperandColumns, which: np.ndarray) -> None:
-        if self._waiting:
+        if self._waiting:  # it is older
             self._write()
         self._overwrite(rows, operands, which)
 
     def _overwrite(self, rows: np.ndarray, operands: OperandColumns, which: np.ndarray) -> None:
-        in_place = not self.is_shared
+        in_place = not self._is_shared
         self._operands = self._operands.overwritten(rows, operands, which, in_place=in_place)
-        self.is_shared = False
+        self._is_shared = False
 
 
 class Unread(Protocol):
@@ -490,7 +504,6 @@ class Statements:
 
     def _live(self, number: int, chunk: _Chunk) -> tuple[np.ndarray, OperandColumns]:
         if not chunk.dead:
-            chunk.is_shared = True
-            return chunk.keys, chunk.operands
+            return chunk.keys, chunk.shared()
         rows = np.flatnonzero(self._home[chunk.keys] == number)
         return chunk.keys[rows], chunk.operands.take(rows)

@@ -68,6 +68,21 @@ def test_changes_of_one_outline_are_seen_at_once_and_written_later() -> None:
     assert statements.get(0) == parse_where("a < 1 AND b = 'later'")
 
 
+def test_what_was_handed_out_stays_as_it_was() -> None:
+    """Columns are shared with whoever asked for them, also if changes waited to be written."""
+    statements = loaded(many(0, 10_000))
+    right = many(0, 10_000)
+    handed_out = []
+    for turn in range(4):
+        for key in range(300):
+            right[key] = parse_where(f"a < {turn} AND b = 'turn {turn}'")
+            statements.put(key, outlined(right[key]))
+        handed_out.append(([*statements.grouped()], right.copy()))
+    for groups, expected in handed_out:
+        [(keys, operands)] = groups
+        assert dict(zip(keys.tolist(), operands.subscriptions(), strict=True)) == expected
+
+
 @pytest.mark.parametrize("key", [3, 10, 9_999])
 def test_an_unknown_key_is_a_key_error(key: int) -> None:
     statements = loaded(many(10, 100))
