@@ -28,11 +28,12 @@ class _Library(JITCodeLibrary):
     entries: Collection[str] = ()
 
     def _optimize_final_module(self) -> None:
-        if self.name in self.entries:
+        codegen: Any = self._codegen
+        manager = codegen._module_pass_manager()
+        if self.name in self.entries or not isinstance(manager, tuple):  # as in older versions
             super()._optimize_final_module()  # type: ignore[no-untyped-call]
             return
-        codegen: Any = self._codegen
-        passes, builder = codegen._module_pass_manager()
+        passes, builder = manager
         passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
