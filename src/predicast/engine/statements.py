@@ -40,6 +40,7 @@ import numpy as np
 
 from predicast.engine import derivation
 from predicast.engine.derivation import Derivation
+from predicast.engine.statement_chunk import Chunk
 from predicast.language.derived_names import is_derived
 from predicast.model import Subscription
 from predicast.model.event_reader import EventReader
@@ -48,93 +49,7 @@ from predicast.model.outline import Outline, Stated
 
 _FEW: Final = 32  # subscriptions of one outline for which arrays would take more room than objects
 _MOST: Final = 1 << 16  # subscriptions of a chunk: writing so many anew stops nobody for long
-_MOST_WAITING: Final = 256  # of a chunk: they are objects until they are written
-_WAITING_SHARE: Final = 16  # and no more than one of so many
 _SIMILAR: Final = 2  # a chunk up to this many times as large as the one after it is merged with it
-
-
-class _Chunk:
-    """Subscriptions of one outline with their keys, ascending."""
-
-    __slots__ = (
-        "_first",
-        "_is_shared",
-        "_most",
-        "_operands",
-        "_waiting",
-        "dead",
-        "keys",
-        "outline",
-    )
-
-    def __init__(self, keys: np.ndarray, operands: OperandColumns) -> None:
-        self.keys = keys
-        self.outline = operands.outline
-        # Of keys without a gap, as those of a bulk have, each says where it is.
-        first, last = int(keys[0]), int(keys[-1])
-        self._first = first if last - first == len(keys) - 1 else None
-        self._operands = operands
-        self._waiting: dict[int, tuple[Any, ...]] = {}  # by row: operands that are to be written
-        self._most = min(_MOST_WAITING, max(len(keys) // _WAITING_SHARE, 1))
-        self.dead = 0
-        self._is_shared = True  # the columns are somebody else's as well
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    @property
-    def operands(self) -> OperandColumns:
-        """What its subscriptions state."""
-        if self._waiting:
-            self._write()
-        return self._operands
-
-    def shared(self) -> OperandColumns:
-        """The same for somebody who keeps it: later changes are written elsewhere."""
-        operands = self.operands  # first: writing what waits makes columns that nobody else has
-        self._is_shared = True
-        return operands
-
-    def copy(self) -> _Chunk:
-        copy = _Chunk(self.keys, self.shared())
-        copy.dead = self.dead
-        return copy
-
-    def row(self, key: int) -> int:
-        if self._first is not None:
-            return key - self._first
-        # A key of another width would have NumPy widen all the others first.
-        return int(np.searchsorted(self.keys, self.keys.dtype.type(key)))
-
-    def stated(self, key: int) -> Stated:
-        row = self.row(key)
-        waiting = self._waiting.get(row)
-        return self._operands.stated(row) if waiting is None else Stated(self.outline, waiting)
-
-    def put(self, key: int, operands: tuple[Any, ...]) -> None:
-        """Have a subscription state something else; it is written when there are some of them."""
-        waiting = self._waiting
-        first = self._first
-        waiting[self.row(key) if first is None else key - first] = operands
-        if len(waiting) > self._most:
-            self._write()
-
-    def _write(self) -> None:
-        waiting = self._waiting
-        operands = OperandColumns.of(self.outline, [*waiting.values()])
-        rows = np.fromiter(waiting, np.int64, len(waiting))
-        self._overwrite(rows, operands, np.arange(len(rows)))
-        self._waiting = {}
-
-    def overwrite(self, rows: np.ndarray, operands: OperandColumns, which: np.ndarray) -> None:
-        if self._waiting:  # it is older
-            self._write()
-        self._overwrite(rows, operands, which)
-
-    def _overwrite(self, rows: np.ndarray, operands: OperandColumns, which: np.ndarray) -> None:
-        in_place = not self._is_shared
-        self._operands = self._operands.overwritten(rows, operands, which, in_place=in_place)
-        self._is_shared = False
 
 
 class Unread(Protocol):
@@ -151,7 +66,7 @@ class Statements:
 
     def __init__(self) -> None:
         self._alone: dict[int, Stated] = {}
-        self._chunks: dict[int, _Chunk] = {}
+        self._chunks: dict[int, Chunk] = {}
         self._by_outline: dict[Outline, list[int]] = {}  # numbers of chunks, the oldest first
         self._home_of: Any  # the same as ``home``: Python reads it faster than an array
         self._bound: int  # its length, which arrays take their time to say
@@ -390,7 +305,7 @@ class Statements:
             self._unread_names = frozenset()
         return self._alone
 
-    def _chunk_of(self, key: int) -> tuple[int, _Chunk]:
+    def _chunk_of(self, key: int) -> tuple[int, Chunk]:
         number = self._home_of[key] if key < self._bound else 0
         return number, self._chunks[number]  # there is no chunk 0: an unknown key is a KeyError
 
@@ -448,7 +363,7 @@ class Statements:
         while number in self._chunks:
             number -= 1  # some chunk before it is gone
         self._make_room(int(keys[-1]), number)
-        self._chunks[number] = _Chunk(keys, operands)
+        self._chunks[number] = Chunk(keys, operands)
         self._home[keys] = number
         self._by_outline.setdefault(operands.outline, []).append(number)
 
@@ -502,7 +417,7 @@ class Statements:
         if not self._by_outline[outline]:
             del self._by_outline[outline]
 
-    def _live(self, number: int, chunk: _Chunk) -> tuple[np.ndarray, OperandColumns]:
+    def _live(self, number: int, chunk: Chunk) -> tuple[np.ndarray, OperandColumns]:
         if not chunk.dead:
             return chunk.keys, chunk.shared()
         rows = np.flatnonzero(self._home[chunk.keys] == number)
